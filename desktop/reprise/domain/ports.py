@@ -1,0 +1,195 @@
+"""The ports: what the engine and the bridge need, as Protocols; `app/compose.py` plugs the drivers in."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Protocol
+
+from reprise.domain.deltas import Delta
+from reprise.domain.events import Answer
+from reprise.domain.messages import Message, ModelRef, ToolCallPart, ToolResultPart
+from reprise.domain.models import CompletionRequest, ModelInfo, ToolSpec
+from reprise.domain.retry import PendingRetry
+from reprise.domain.sessions import Attempt, Entry, EntryData, Session
+
+
+class Clock(Protocol):
+    """The only source of time for gates, flushes, ceilings and "waiting 7 s"."""
+
+    def now(self) -> float:
+        """Seconds that also run during sleep; only differences mean anything."""
+
+    def utc(self) -> datetime:
+        """The wall clock, time-zone aware, for what is stored."""
+
+    async def sleep_until(self, due_at: float) -> None:
+        """Return at or after `due_at` (as `now` counts); never sleeps over 0.5 s in one piece."""
+
+
+class CompletionProvider(Protocol):
+    """A service that completes."""
+
+    def stream(self, request: CompletionRequest) -> AsyncIterator[Delta]:
+        """The reply's deltas as they arrive.
+
+        Raises CompletionError for anything that went wrong, after the deltas that arrived. Closing the iterator
+        (or cancelling the task) closes the connection at once. A stream that ends without raising is complete.
+        """
+
+
+class LogError(Exception):
+    """The log could not be read or written; `str(error)` is a sentence for a person."""
+
+
+class Log(Protocol):
+    """The append-only log, as the engine writes it.
+
+    Each call is one transaction, shielded from cancellation: it is done or not done, never half. All but
+    `append_chunks` raise LogError.
+    """
+
+    async def branch(self, session: str) -> tuple[Entry, ...]:
+        """The active branch, root to leaf, attempts left out; empty for an unknown session."""
+
+    async def open_turn(self, session: str, message: Message, model: ModelRef) -> Entry:
+        """Append the prompt under the leaf and make it the leaf; creates the session when it is new."""
+
+    async def open_attempt(self, session: str, parent: str, attempt: Attempt) -> Entry:
+        """Append an open attempt under the entry it answers; the leaf stays."""
+
+    def append_chunks(self, attempt: str, delta: Delta) -> None:
+        """Buffer what arrived for an open attempt; it is on disk within 150 ms of the Clock."""
+
+    async def fail_attempt(self, entry: Entry, attempt: Attempt) -> Entry:
+        """Fold the chunks away and complete the attempt as failed or stopped, with its parts."""
+
+    async def finish_round(self, entry: Entry, message: Message) -> Entry:
+        """Put the message in the open attempt's place: delete attempt and chunks, append, move the leaf."""
+
+    async def record_result(self, session: str, parent: str, result: ToolResultPart) -> Entry:
+        """Append one tool's result under `parent` and make it the leaf."""
+
+    async def reschedule(self, entry: Entry, retry_at: datetime | None) -> Entry:
+        """Move or clear the time a failed attempt's retry is due."""
+
+    async def append(self, session: str, data: EntryData) -> Entry:
+        """Append a model change or a notice under the leaf and make it the leaf."""
+
+    async def move_leaf(self, session: str, entry: str | None) -> None:
+        """Stand at `entry` (None = before the first). Deletes nothing; an unknown id is a LogError."""
+
+
+class HoldResult(StrEnum):
+    """How a wait ended."""
+
+    ELAPSED = "elapsed"
+    NOW = "now"
+    CANCELLED = "cancelled"
+
+
+class RetryGate(Protocol):
+    """Where a scheduled retry waits."""
+
+    async def hold(self, pending: PendingRetry) -> HoldResult:
+        """Wait until ``pending.due_at`` or until somebody decides; cancelling the task ends the wait at once."""
+
+
+class ToolRunner(Protocol):
+    """The tools of a turn."""
+
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """The tools offered with the next request; empty = none."""
+
+    async def run(self, call: ToolCallPart) -> ToolResultPart:
+        """Run one call. A failing tool is a result with `is_error`, never an exception."""
+
+
+class Questions(Protocol):
+    """Who answers the engine's questions."""
+
+    async def round_limit(self, rounds: int) -> Answer:
+        """Go on after `rounds` tool rounds? Nobody there means STOP."""
+
+
+class Reachability(Protocol):
+    """What the system says about the network."""
+
+    def is_online(self) -> bool | None:
+        """None when the system does not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A session as it is opened: its active branch, and the attempts hanging under each entry of it, oldest first."""
+
+    session: Session
+    branch: tuple[Entry, ...]
+    attempts: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Unsent composer text and the cursor in it."""
+
+    text: str
+    cursor: int = 0
+
+
+class Sessions(Protocol):
+    """Reading and listing sessions. All raise LogError."""
+
+    async def list(self) -> tuple[Session, ...]:
+        """Every session, newest activity first."""
+
+    async def load(self, session: str) -> History:
+        """One session, whole. A damaged entry is left out and said in a Notice, never an exception."""
+
+    async def rename(self, session: str, title: str) -> Session:
+        """Give a session another title (1 to 64 characters after trimming)."""
+
+
+class Drafts(Protocol):
+    """Unsent text per session; the key ``""`` is the new chat."""
+
+    async def load(self) -> Mapping[str, Draft]:
+        """Every draft."""
+
+    async def save(self, session: str, draft: Draft | None) -> None:
+        """Keep or forget one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsProblem:
+    """Something in the settings that was set aside: the key and a sentence."""
+
+    key: str
+    sentence: str
+
+
+class SettingsStore(Protocol):
+    """The settings file, validated. Values are plain Python values under dotted keys (behaviour D17)."""
+
+    def values(self) -> Mapping[str, Any]:
+        """Every known key with its value in force: overrides of this run, then the file, then the default."""
+
+    def problems(self) -> Sequence[SettingsProblem]:
+        """What was set aside when the file was read."""
+
+    async def write(self, key: str, value: Any) -> SettingsProblem | None:
+        """Store one value, keeping comments and outside edits; a bad value is returned, not stored."""
+
+
+class Catalog(Protocol):
+    """The providers and models there are."""
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """What the picker offers, in order."""
+
+    def default(self) -> ModelRef | None:
+        """The model of a new chat."""
+
+    def provider(self, ref: ModelRef) -> CompletionProvider:
+        """Who answers for `ref`. Raises CompletionError when there is none."""

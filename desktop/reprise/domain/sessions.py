@@ -1,0 +1,124 @@
+"""The append-only log as values: entries, sessions, branches, and what is pending."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from reprise.domain.failures import Failure
+from reprise.domain.messages import Message, ModelRef, Part, Role
+
+
+class AttemptState(StrEnum):
+    """`OPEN` while its request runs; `INTERRUPTED` when the program died under it (set at the next start)."""
+
+    OPEN = "open"
+    FAILED = "failed"
+    STOPPED = "stopped"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try of a round that did not (yet) become a message.
+
+    `number` counts the requests of this round from 1. `parts` is what arrived. `retry_at` (UTC) is set while a
+    scheduled retry waits, so that the countdown goes on after a restart (behaviour D8); `retry` and `retries`
+    are that schedule's "n of N". `failure` is set only when `state` is `FAILED`.
+    """
+
+    model: ModelRef
+    number: int = 1
+    state: AttemptState = AttemptState.OPEN
+    parts: tuple[Part, ...] = ()
+    failure: Failure | None = None
+    ended_at: datetime | None = None
+    retry: int = 0
+    retries: int = 0
+    retry_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChange:
+    """From here on the branch is answered by `model`."""
+
+    model: ModelRef
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A line from the program itself; never part of what is pending (behaviour L25)."""
+
+    text: str
+
+
+EntryData = Message | Attempt | ModelChange | Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One record of the log. `parent` is None at the root; `at` is UTC. An attempt is never the leaf."""
+
+    id: str
+    session: str
+    parent: str | None
+    at: datetime
+    data: EntryData
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One stored conversation as lists show it. `pending` is derived from the log, never stored (behaviour D8)."""
+
+    id: str
+    title: str
+    leaf: str | None
+    created_at: datetime
+    updated_at: datetime
+    model: ModelRef | None = None
+    pending: bool = False
+
+
+def branch(entries: Mapping[str, Entry], leaf: str | None) -> tuple[Entry, ...]:
+    """The path root -> `leaf`. Raises KeyError for an unknown id and ValueError for a loop."""
+    path: list[Entry] = []
+    while leaf is not None:
+        entry = entries[leaf]
+        path.append(entry)
+        if len(path) > len(entries):
+            raise ValueError(f"entry {entry.id} is its own ancestor")
+        leaf = entry.parent
+    path.reverse()
+    return tuple(path)
+
+
+def messages(path: Iterable[Entry]) -> tuple[Message, ...]:
+    """The messages of a branch, in order."""
+    return tuple(entry.data for entry in path if isinstance(entry.data, Message))
+
+
+def answered_entry(path: Sequence[Entry]) -> Entry | None:
+    """The user or tool message at the end of a branch that still waits for a reply (behaviour B1), else None."""
+    for entry in reversed(path):
+        if isinstance(entry.data, Message):
+            return entry if entry.data.role in (Role.USER, Role.TOOL) else None
+    return None
+
+
+def prompt_entry(path: Sequence[Entry]) -> Entry | None:
+    """The newest user message of a branch: the prompt of its last turn."""
+    for entry in reversed(path):
+        if isinstance(entry.data, Message) and entry.data.role is Role.USER:
+            return entry
+    return None
+
+
+def title_of(text: str, limit: int = 60) -> str:
+    """A session's title: the first line of its first prompt with something on it, control characters left out."""
+    for line in text.splitlines():
+        words = " ".join("".join(char if char.isprintable() else " " for char in line).split())
+        if words:
+            return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
+    return "New chat"

@@ -1,0 +1,135 @@
+"""The turn as a state machine: one pure function over every edge."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from reprise.domain.events import (
+    Answer,
+    AttemptFailed,
+    AttemptStarted,
+    DeltaArrived,
+    Outcome,
+    RetryScheduled,
+    RetryStarted,
+    RoundCompleted,
+    RoundLimitAnswered,
+    RoundLimitAsked,
+    ToolCallStarted,
+    ToolResultRecorded,
+    Truncated,
+    TurnEvent,
+    TurnFinished,
+    TurnStarted,
+    UsageReported,
+)
+from reprise.domain.retry import PendingRetry
+
+
+class IllegalTransition(ValueError):
+    """An event that cannot happen in this state: a bug of ours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Idle:
+    """No turn ran yet in this life of the session."""
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """A request of `round` is about to be sent, runs, or just ended.
+
+    `sent` once the attempt is open, `failed` once it left the branch, `answered` once its message is on disk.
+    """
+
+    round: int
+    attempt: int
+    sent: bool = False
+    failed: bool = False
+    answered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunningTools:
+    """The calls of `round` run; `stopping` once the round limit was answered with Stop."""
+
+    round: int
+    stopping: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitingRetry:
+    """Attempt `attempt` of `round` failed and a retry is scheduled."""
+
+    round: int
+    attempt: int
+    pending: PendingRetry
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitingAnswer:
+    """The round limit asks whether to go on."""
+
+    round: int
+    rounds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The turn is over; `pending` is what Retry would go on with."""
+
+    outcome: Outcome
+    pending: PendingRetry | None = None
+
+
+TurnState = Idle | Streaming | RunningTools | AwaitingRetry | AwaitingAnswer | Finished
+
+
+def is_busy(state: TurnState) -> bool:
+    """True from Send until the turn is settled, waits included (behaviour L22)."""
+    return not isinstance(state, Idle | Finished)
+
+
+def advance(state: TurnState, event: TurnEvent) -> TurnState:
+    """The state after `event`. Raises IllegalTransition when `event` cannot happen in `state`."""
+    match state, event:
+        case ((Idle() | Finished()), TurnStarted()):
+            return Streaming(round=1, attempt=1)
+        case Streaming(round=r, attempt=a, sent=False), AttemptStarted(round=er, attempt=ea) if (r, a) == (
+            er,
+            ea,
+        ):
+            return replace(state, sent=True)
+        case Streaming(sent=True, failed=False, answered=False), DeltaArrived():
+            return state
+        case Streaming(sent=True, failed=False, answered=False), RoundCompleted(runs_tools=True):
+            return RunningTools(state.round)
+        case Streaming(sent=True, failed=False, answered=False), RoundCompleted():
+            return replace(state, answered=True)
+        case Streaming(answered=True), Truncated(continued=True):
+            return Streaming(state.round + 1, 1)
+        case Streaming(answered=True), (Truncated() | UsageReported() | ToolCallStarted()):
+            return state
+        case Streaming(sent=True, failed=False, answered=False), AttemptFailed():
+            return replace(state, failed=True)
+        case Streaming(failed=True), RetryScheduled(pending=pending):
+            return AwaitingRetry(state.round, state.attempt, pending)
+        case AwaitingRetry(), RetryStarted():
+            return Streaming(state.round, state.attempt + 1)
+        case RunningTools(), (UsageReported() | ToolCallStarted() | ToolResultRecorded()):
+            return state
+        case RunningTools(stopping=False), RoundLimitAsked(rounds=rounds):
+            return AwaitingAnswer(state.round, rounds)
+        case AwaitingAnswer(), RoundLimitAnswered(answer=answer):
+            return RunningTools(state.round, stopping=answer is Answer.STOP)
+        case RunningTools(stopping=False), AttemptStarted(round=er, attempt=1) if er == state.round + 1:
+            return Streaming(er, 1, sent=True)
+        case _, TurnFinished(outcome=Outcome.COMPLETED) if not (isinstance(state, Streaming) and state.answered):
+            raise IllegalTransition(f"a turn cannot complete while {state!r}")
+        case (
+            (Streaming() | RunningTools() | AwaitingRetry() | AwaitingAnswer()),
+            TurnFinished(outcome, pending),
+        ):
+            return Finished(outcome, pending)
+        case _:
+            raise IllegalTransition(f"{type(event).__name__} cannot happen while {state!r}")
