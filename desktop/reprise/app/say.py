@@ -1,0 +1,168 @@
+"""`--say`: one prompt from the command line, its reply on stdout, its outcome as JSON or an exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import Any, TextIO
+
+from reprise.bridge.conversation import Conversation
+from reprise.domain.deltas import Partial, TextDelta
+from reprise.domain.events import (
+    AttemptFailed,
+    AttemptStarted,
+    DeltaArrived,
+    Outcome,
+    RetryScheduled,
+    RoundCompleted,
+    TurnEvent,
+    TurnFinished,
+)
+from reprise.domain.failures import Failure, FailureKind
+from reprise.domain.messages import Message
+from reprise.domain.sessions import Attempt
+
+EXIT_COMPLETED = 0
+EXIT_UNFINISHED = 1
+EXIT_UNUSABLE = 2
+
+
+class TurnReport:
+    """Folds one turn's events into what `--json` prints.
+
+    Text, reasoning, calls and finish reason are the last attempt's, partial or not; the failure is the newest
+    attempt's, and none when the turn completed or was stopped.
+    """
+
+    def __init__(self) -> None:
+        self.outcome: Outcome | None = None
+        self.failure: Failure | None = None
+        self.attempts = 0
+        self._reply = Partial()
+
+    def take(self, event: TurnEvent) -> None:
+        """Fold in one event."""
+        match event:
+            case AttemptStarted():
+                self.attempts += 1
+                self._reply = Partial()
+                self.failure = None
+            case DeltaArrived(delta):
+                self._reply.append(delta)
+            case AttemptFailed(failure=failure):
+                self.failure = failure
+            case RoundCompleted():
+                self.failure = None
+            case TurnFinished(outcome, _, failure):
+                self.outcome = outcome
+                self.failure = (failure or self.failure) if outcome is Outcome.FAILED else None
+
+    def as_dict(self, session_id: str | None) -> dict[str, Any]:
+        """The JSON object of the turn."""
+        usage = self._reply.usage
+        return {
+            "status": (self.outcome or Outcome.FAILED).value,
+            "text": self._reply.text,
+            "reasoning": self._reply.thinking,
+            "tool_calls": [
+                {"id": call.id, "name": call.name, "arguments": call.arguments} for call in self._reply.tool_calls
+            ],
+            "finish_reason": self._reply.finish_reason,
+            "usage": None if usage is None else {"input": usage.input, "output": usage.output},
+            "failure": None if self.failure is None else failure_dict(self.failure),
+            "attempts": self.attempts,
+            "session_id": session_id,
+        }
+
+
+def failure_dict(failure: Failure) -> dict[str, Any]:
+    """A failure as `--json` shows it."""
+    return {
+        "kind": failure.kind.value,
+        "message": failure.message,
+        "retryable": failure.retryable,
+        "retry_after_s": failure.retry_after_s,
+        "status": failure.status,
+        "request_id": failure.request_id,
+    }
+
+
+class SayRun:
+    """Sends one prompt in a conversation and waits until nothing is scheduled any more."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        *,
+        out: TextIO,
+        err: TextIO,
+        as_json: bool,
+        sentence: Callable[[Failure], str],
+    ) -> None:
+        self._conversation = conversation
+        self._out = out
+        self._err = err
+        self._as_json = as_json
+        self._sentence = sentence
+        self._report = TurnReport()
+        self._finished = asyncio.Event()
+        self._refused: Failure | None = None
+        self._at_line_start = True
+
+    async def run(self, text: str) -> int:
+        """The exit code: 0 completed, 1 failed, pending or stopped, 2 when nothing could be sent."""
+        conversation = self._conversation
+        unsubscribe = conversation.subscribe(self._take)
+        conversation.send_refused.connect(self._refuse)
+        try:
+            conversation.send(text)
+            await self._finished.wait()
+        finally:
+            conversation.send_refused.disconnect(self._refuse)
+            unsubscribe()
+        return self._conclude()
+
+    def _refuse(self, _text: str, failure: Failure) -> None:
+        self._refused = failure
+        self._finished.set()
+
+    def _take(self, event: TurnEvent) -> None:
+        self._report.take(event)
+        match event:
+            case DeltaArrived(TextDelta(text)) if not self._as_json:
+                self._write(text)
+            case AttemptFailed() if not self._as_json:
+                self._end_line()
+            case RetryScheduled(pending, entry) if isinstance(entry.data, Attempt) and pending.failure:
+                wait = f"Retry {pending.retry} of {pending.retries}."
+                print(self._sentence(pending.failure), wait, file=self._err, flush=True)  # noqa: T201
+            case RoundCompleted(entry) if isinstance(entry.data, Message) and not self._as_json:
+                self._end_line()
+            case TurnFinished():
+                self._finished.set()
+
+    def _write(self, text: str) -> None:
+        self._out.write(text)
+        self._out.flush()
+        self._at_line_start = text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if not self._at_line_start:
+            self._write("\n")
+
+    def _conclude(self) -> int:
+        report = self._report
+        if self._refused is not None:
+            report.failure = self._refused
+            report.outcome = Outcome.FAILED
+        session_id = self._conversation.session_id if self._conversation.is_stored else None
+        if self._as_json:
+            self._write(json.dumps(report.as_dict(session_id), ensure_ascii=False) + "\n")
+        elif report.failure is not None:
+            print(self._sentence(report.failure), file=self._err, flush=True)  # noqa: T201
+        if report.outcome is Outcome.COMPLETED:
+            return EXIT_COMPLETED
+        if self._refused is not None and self._refused.kind is not FailureKind.STORAGE:
+            return EXIT_UNUSABLE
+        return EXIT_UNFINISHED
