@@ -9,8 +9,24 @@ from reprise.app.options import UsageError, parse
 
 def test_the_issue_s_options_are_understood() -> None:
     options = parse(
-        "--data-dir d --provider-url http://h/v1 --model m --set retry.policy=off --set turn.max_rounds=3"
-        " --say hi --quit-when-done --json --screenshot f.png".split()
+        [
+            "--data-dir",
+            "d",
+            "--provider-url",
+            "http://h/v1",
+            "--model",
+            "m",
+            "--set",
+            "retry.policy=off",
+            "--set",
+            "turn.max_rounds=3",
+            "--say",
+            "hi",
+            "--quit-when-done",
+            "--json",
+            "--screenshot",
+            "f.png",
+        ]
     )
     assert options.overrides == ("retry.policy=off", "turn.max_rounds=3")
     assert (options.say, options.quit_when_done, options.json) == ("hi", True, True)

@@ -1,0 +1,34 @@
+"""The composition root: it alone knows every layer, and only `__main__` imports it.
+
+Lives here: the command line, paths, logging, one process per folder, start and end. May not know: httpx, the database
+library or qasync, which have their one home each.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit code. Both commands start here."""
+    arguments = sys.argv[1:] if argv is None else list(argv)
+    if arguments[:1] == ["--model-child"]:
+        from reprise.providers.builtin.child import main as child
+
+        return child(arguments[1:])
+
+    from reprise.app.options import UsageError, parse, version_line
+
+    try:
+        options = parse(arguments)
+    except UsageError as error:
+        print(error, file=sys.stderr)  # noqa: T201
+        return 2
+    if options.version:
+        print(version_line())  # noqa: T201
+        return 0
+
+    from reprise.app.start import start
+
+    return start(options)

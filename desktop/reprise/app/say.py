@@ -136,7 +136,7 @@ class SayRun:
                 self._end_line()
             case RetryScheduled(pending, entry) if isinstance(entry.data, Attempt) and pending.failure:
                 wait = f"Retry {pending.retry} of {pending.retries}."
-                print(self._sentence(pending.failure), wait, file=self._err, flush=True)  # noqa: T201
+                print(self._sentence(pending.failure), wait, file=self._err, flush=True)
             case RoundCompleted(entry) if isinstance(entry.data, Message) and not self._as_json:
                 self._end_line()
             case TurnFinished():
@@ -160,7 +160,7 @@ class SayRun:
         if self._as_json:
             self._write(json.dumps(report.as_dict(session_id), ensure_ascii=False) + "\n")
         elif report.failure is not None:
-            print(self._sentence(report.failure), file=self._err, flush=True)  # noqa: T201
+            print(self._sentence(report.failure), file=self._err, flush=True)
         if report.outcome is Outcome.COMPLETED:
             return EXIT_COMPLETED
         if self._refused is not None and self._refused.kind is not FailureKind.STORAGE:

@@ -1,0 +1,74 @@
+"""The composition root: plain constructor calls that plug the drivers into the ports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from reprise.app.models import Models
+from reprise.app.options import Options
+from reprise.app.paths import DataDir, models_dir
+from reprise.bridge.library import Library
+from reprise.bridge.preferences import Preferences
+from reprise.bridge.services import Services
+from reprise.bridge.tasks import TaskScope
+from reprise.domain.events import Answer
+from reprise.domain.ports import Clock
+from reprise.providers.builtin.supervisor import BuiltinModel, State
+from reprise.storage.settings_file import SettingsFile
+from reprise.storage.store import Store
+from reprise.storage.worker import Worker
+
+
+class NobodyAnswers:
+    """`ports.Questions` where there is nobody to ask: every question counts as no."""
+
+    async def round_limit(self, rounds: int) -> Answer:
+        """Stop."""
+        return Answer.STOP
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """Everything that runs, wired."""
+
+    store: Store
+    models: Models
+    builtin: BuiltinModel | None
+    library: Library
+    preferences: Preferences
+
+
+async def compose(
+    options: Options,
+    data: DataDir,
+    overrides: Mapping[str, Any],
+    clock: Clock,
+    scope: TaskScope,
+    on_builtin_state: Callable[[State], None],
+) -> Composition:
+    """Open the store and build what stands on it. Raises LogError with a sentence when the data cannot be used."""
+    worker = Worker()
+    store = await Store.open(data.root, clock, worker)
+    settings = SettingsFile(data.settings, worker, overrides)
+    builtin = None if options.names_provider else BuiltinModel(models_dir(), clock, on_builtin_state)
+    models = Models(options, settings, clock, builtin)
+    preferences = Preferences(settings, scope)
+    services = Services(
+        log=store.log,
+        sessions=store.sessions,
+        drafts=store.drafts,
+        catalog=models,
+        clock=clock,
+        tools=None,
+        questions=NobodyAnswers() if options.quit_when_done else None,
+        policy=preferences.retry_policy,
+        parameters=models.parameters,
+        rng=Random(),
+        auto_continue=lambda: int(preferences.value("turn.auto_continue")),
+        max_rounds=lambda: int(preferences.value("turn.max_rounds")),
+        keep_on_followup=lambda: bool(preferences.value("turn.keep_on_followup")),
+    )
+    return Composition(store, models, builtin, Library(services, scope), preferences)

@@ -1,0 +1,198 @@
+"""The models there are in this run: `ports.Catalog` over the command line, the settings and the built-in model."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from reprise.app.options import Options
+from reprise.domain.deltas import Delta
+from reprise.domain.failures import CompletionError, Failure, FailureKind
+from reprise.domain.messages import ModelRef
+from reprise.domain.models import CompletionRequest, ModelInfo, Parameters
+from reprise.domain.ports import Clock, CompletionProvider, SettingsStore
+from reprise.providers import builtin
+from reprise.providers.builtin.supervisor import BuiltinModel, State, Unavailable
+from reprise.providers.catalog import Provider, ProviderEntry, Surroundings, make_provider
+from reprise.providers.endpoint import Timeouts, base_url, clean_key, key_for
+
+GIVEN = "given"
+OWN = "own"
+ECHO = "echo"
+
+_ECHO = ModelInfo(ModelRef(ECHO, "echo"), "Echo", "Offline", is_local=True, tools=False)
+
+
+class Models:
+    """What the picker offers and who answers.
+
+    With a provider on the command line there is that one and nothing else, and nothing is started or asked in the
+    background. Keys given in the window are kept for this run only.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        settings: SettingsStore,
+        clock: Clock,
+        builtin_model: BuiltinModel | None,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._options = options
+        self._settings = settings
+        self._clock = clock
+        self._builtin = builtin_model
+        self._environ = environ
+        self._run_keys: dict[str, str] = {}
+        self._made: dict[tuple[ProviderEntry, Surroundings], Provider] = {}
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        """The given model alone, else the built-in one, one's own, and echo."""
+        if (given := self._given()) is not None:
+            return (given,)
+        own = self._own()
+        return (*([self._builtin_info()] if self._builtin else []), *([own] if own else []), _ECHO)
+
+    def default(self) -> ModelRef | None:
+        """The model of a new chat: the given one, else what the settings name as far as it can answer."""
+        if (given := self._given()) is not None:
+            return given.ref
+        wanted = self._settings.values()["chat.provider"]
+        for info in self.models():
+            if info.ref.provider == wanted and info.unavailable is None:
+                return info.ref
+        own = self._own()
+        return own.ref if own is not None and own.unavailable is None else None
+
+    def why_none(self) -> str:
+        """The sentence for a run that has no model to ask."""
+        reasons = [info.unavailable for info in self.models() if info.unavailable]
+        reason = f"{reasons[0]} " if reasons else ""
+        return (
+            f"There is no usable model: {reason}Name one with --provider-url and --model, or use --provider-kind echo."
+        )
+
+    @property
+    def starts_builtin(self) -> bool:
+        """Whether the built-in model is to run from the start."""
+        return self._builtin is not None and self._settings.values()["chat.provider"] == builtin.PROVIDER
+
+    def info(self, ref: ModelRef) -> ModelInfo | None:
+        """What is known about a model, if it is offered in this run."""
+        return next((info for info in self.models() if info.ref == ref), None)
+
+    def parameters(self, ref: ModelRef) -> Parameters:
+        """What a model's requests carry beside the messages."""
+        return builtin.PARAMETERS if ref.provider == builtin.PROVIDER else Parameters()
+
+    def provider(self, ref: ModelRef) -> CompletionProvider:
+        """Who answers for `ref`. Raises CompletionError with a sentence when nobody does."""
+        if ref.provider == builtin.PROVIDER and self._builtin is not None:
+            return _BuiltinProvider(self._builtin, self._at_address)
+        try:
+            entry = self._entry(ref.provider)
+            if entry is None:
+                words = f"The provider of {ref.model} is not set up here. Choose another model."
+                raise CompletionError(Failure(FailureKind.BAD_REQUEST, words, retryable=False))
+            return self._provider(entry)
+        except ValueError as error:
+            raise CompletionError(Failure(FailureKind.BAD_REQUEST, str(error), retryable=False)) from error
+
+    def use_key(self, provider: str, key: str) -> None:
+        """Keep a key for this run. Raises ValueError when it cannot be sent."""
+        self._run_keys[provider] = clean_key(key)
+
+    async def aclose(self) -> None:
+        """Close what is open."""
+        for provider in self._made.values():
+            await provider.aclose()
+
+    def _given(self) -> ModelInfo | None:
+        options = self._options
+        if options.provider_kind == ECHO:
+            return ModelInfo(ModelRef(ECHO, options.model or "echo"), options.model or "Echo", "Offline", is_local=True)
+        if options.provider_url is None:
+            return None
+        model = options.model or "default"
+        return ModelInfo(ModelRef(GIVEN, model), model, urlsplit(options.provider_url).hostname or "")
+
+    def _own(self) -> ModelInfo | None:
+        values = self._settings.values()
+        url, model = values["provider.url"], values["provider.model"]
+        if not url and not model:
+            return None
+        reason = None if url and model else "Settings need both its address and its model's name."
+        try:
+            host = urlsplit(base_url(url)).hostname or "" if url else ""
+        except ValueError as error:
+            host, reason = "", str(error)
+        return ModelInfo(ModelRef(OWN, model), model or "Your own model", host, unavailable=reason)
+
+    def _builtin_info(self) -> ModelInfo:
+        state: State | None = self._builtin.state if self._builtin else None
+        if isinstance(state, Unavailable):
+            return replace(builtin.INFO, unavailable=state.reason)
+        return builtin.INFO
+
+    def _entry(self, provider: str) -> ProviderEntry | None:
+        run_key = self._run_keys.get(provider)
+        if provider == ECHO:
+            return ProviderEntry(ECHO, "echo", "Echo")
+        if provider == GIVEN and (url := self._options.provider_url) is not None:
+            return ProviderEntry(GIVEN, "openai", "", url, run_key or key_for(url, self._environ))
+        values = self._settings.values()
+        if provider == OWN and (url := values["provider.url"]):
+            return ProviderEntry(OWN, "openai", "", url, run_key or self._own_key(url, values["provider.key"]))
+        return None
+
+    def _own_key(self, url: str, variable: str) -> str | None:
+        if not variable:
+            return key_for(url, self._environ)
+        name = variable.removeprefix("$")
+        if key := self._environ.get(name, "").strip():
+            return key
+        words = f"The environment variable {name}, which Settings name for the key, is not set."
+        raise CompletionError(Failure(FailureKind.AUTH, words, retryable=False))
+
+    def _at_address(self, url: str, key: str) -> CompletionProvider:
+        # llama.cpp's server closes kept connections by itself.
+        entry = ProviderEntry(builtin.PROVIDER, "openai", builtin.INFO.label, url, key, keep_alive=False)
+        return self._provider(entry)
+
+    def _provider(self, entry: ProviderEntry) -> Provider:
+        surroundings = self._surroundings()
+        made = self._made.get((entry, surroundings))
+        if made is None:
+            made = self._made[entry, surroundings] = make_provider(entry, surroundings)
+        return made
+
+    def _surroundings(self) -> Surroundings:
+        values = self._settings.values()
+        script = values["echo.script"]
+        return Surroundings(
+            self._clock,
+            Timeouts(
+                values["network.connect_timeout_s"],
+                values["network.first_byte_timeout_s"],
+                values["network.idle_timeout_s"],
+            ),
+            values["retry.after_cap_s"],
+            Path(script) if script else None,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _BuiltinProvider:
+    """Waits until the built-in model answers, then speaks to it like to any other server."""
+
+    model: BuiltinModel
+    at: Callable[[str, str], CompletionProvider]
+
+    async def stream(self, request: CompletionRequest) -> AsyncIterator[Delta]:
+        """The deltas of the reply; CompletionError when the model cannot run."""
+        url, key = await self.model.ready()
+        async for delta in self.at(url, key).stream(request):
+            yield delta
