@@ -49,7 +49,12 @@ class FinishDelta:
     reason: str
 
 
-Delta = TextDelta | ThinkingDelta | ToolCallDelta | UsageDelta | FinishDelta
+@dataclass(frozen=True, slots=True)
+class RecastDelta:
+    """All text so far was reasoning: its end mark came only now, its opening mark being the template's."""
+
+
+Delta = TextDelta | ThinkingDelta | ToolCallDelta | UsageDelta | FinishDelta | RecastDelta
 
 
 @dataclass(slots=True)
@@ -88,6 +93,9 @@ class Partial:
                 self.usage = usage
             case FinishDelta(reason):
                 self.finish_reason = reason
+            case RecastDelta():
+                self._thinking += self._text
+                self._text = []
 
     @property
     def text(self) -> str:

@@ -67,6 +67,9 @@ class ModelRef:
     model: str
 
 
+_CUT_REASONS = frozenset({"length", "max_tokens", "max_output_tokens"})
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyInfo:
     """What is known about a reply beside its parts.
@@ -80,6 +83,11 @@ class ReplyInfo:
     usage: Usage | None = None
     first_delta_s: float | None = None
     elapsed_s: float | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        """The provider stopped at the output limit (behaviour L13, D9)."""
+        return self.finish_reason is not None and self.finish_reason.lower() in _CUT_REASONS
 
 
 @dataclass(frozen=True, slots=True)

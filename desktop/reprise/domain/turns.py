@@ -39,7 +39,8 @@ class Idle:
 class Streaming:
     """A request of `round` is about to be sent, runs, or just ended.
 
-    `sent` once the attempt is open, `failed` once it left the branch, `answered` once its message is on disk.
+    `sent` once the attempt is open, `failed` once it left the branch, `answered` once its message is on disk;
+    `continues` when that message was cut at the output limit and the next round goes on from it.
     """
 
     round: int
@@ -47,6 +48,7 @@ class Streaming:
     sent: bool = False
     failed: bool = False
     answered: bool = False
+    continues: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +108,12 @@ def advance(state: TurnState, event: TurnEvent) -> TurnState:
             return RunningTools(state.round)
         case Streaming(sent=True, failed=False, answered=False), RoundCompleted():
             return replace(state, answered=True)
-        case Streaming(answered=True), Truncated(continued=True):
-            return Streaming(state.round + 1, 1)
-        case Streaming(answered=True), (Truncated() | UsageReported() | ToolCallStarted()):
+        case Streaming(answered=True), Truncated(continued=continued):
+            return replace(state, continues=continued)
+        case Streaming(answered=True), UsageReported():
             return state
+        case Streaming(continues=True), AttemptStarted(round=er, attempt=1) if er == state.round + 1:
+            return Streaming(er, 1, sent=True)
         case Streaming(sent=True, failed=False, answered=False), AttemptFailed():
             return replace(state, failed=True)
         case Streaming(failed=True), RetryScheduled(pending=pending):
@@ -124,8 +128,8 @@ def advance(state: TurnState, event: TurnEvent) -> TurnState:
             return RunningTools(state.round, stopping=answer is Answer.STOP)
         case RunningTools(stopping=False), AttemptStarted(round=er, attempt=1) if er == state.round + 1:
             return Streaming(er, 1, sent=True)
-        case _, TurnFinished(outcome=Outcome.COMPLETED) if not (isinstance(state, Streaming) and state.answered):
-            raise IllegalTransition(f"a turn cannot complete while {state!r}")
+        case _, TurnFinished() if (fault := _fault(state, event)) is not None:
+            raise IllegalTransition(f"{fault} while {state!r}")
         case (
             (Streaming() | RunningTools() | AwaitingRetry() | AwaitingAnswer()),
             TurnFinished(outcome, pending),
@@ -133,3 +137,16 @@ def advance(state: TurnState, event: TurnEvent) -> TurnState:
             return Finished(outcome, pending)
         case _:
             raise IllegalTransition(f"{type(event).__name__} cannot happen while {state!r}")
+
+
+def _fault(state: TurnState, end: TurnFinished) -> str | None:
+    """What `end` says that cannot be true in `state`."""
+    if end.pending is not None and end.pending.due_at is not None:
+        return "a turn ended with a retry still scheduled"
+    if end.outcome is not Outcome.COMPLETED:
+        return None
+    if not (isinstance(state, Streaming) and state.answered and not state.continues):
+        return "a turn cannot complete"
+    if end.pending is not None or end.failure is not None:
+        return "a completed turn has nothing pending"
+    return None

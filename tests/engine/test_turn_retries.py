@@ -1,0 +1,436 @@
+"""The retry story of a turn: its waits, its budget, and what is on disk after each outcome."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from reprise.domain.deltas import TextDelta
+from reprise.domain.events import (
+    AttemptFailed,
+    AttemptStarted,
+    Outcome,
+    RetryScheduled,
+    RetryStarted,
+    TurnFinished,
+    TurnStarted,
+)
+from reprise.domain.failures import FailureKind
+from reprise.domain.messages import ModelRef, TextPart
+from reprise.domain.ports import HoldResult
+from reprise.domain.retry import PolicyName, RetryPolicy, policy
+from reprise.domain.sessions import Attempt, AttemptState
+from support.engine import (
+    MODEL,
+    SESSION,
+    EngineStage,
+    FakeTools,
+    ScriptedProvider,
+    SleepingGate,
+    calls,
+    ending,
+    fails,
+    lost,
+    pong,
+    says,
+    shown_retries,
+    texts,
+)
+
+Play = Callable[..., None]
+
+
+def test_two_failures_and_a_success_leave_one_prompt_and_one_reply(play: Play) -> None:
+    """R3, R4, L2: three requests, exactly two messages on disk, the prompt's text unchanged."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost("fail-1"), lost("fail-2"), says("ok"))
+        events = await stage.send(stage.turn(provider, 0.01, 0.01, 0.01), "hello")
+        assert ending(events) == TurnFinished(Outcome.COMPLETED)
+        assert len(provider.requests) == 3
+        assert texts(await stage.stored()) == [("user", "hello"), ("assistant", "ok")]
+
+    play(scene)
+
+
+def test_a_retry_begins_when_its_wait_has_elapsed(play: Play) -> None:
+    """R8: the wait ends by itself when its time is over, and not before."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), says("ok"))
+        gate = SleepingGate(stage.clock)
+        turn = stage.turn(provider, 5.0, gate=gate)
+
+        async def time_passes() -> None:
+            await gate.waiting.wait()
+            await stage.clock.advance(4.9)
+            assert len(provider.requests) == 1
+            await stage.clock.advance(0.1)
+
+        async with asyncio.TaskGroup() as group:
+            sent = group.create_task(stage.send(turn))
+            group.create_task(time_passes())
+        assert ending(sent.result()).outcome is Outcome.COMPLETED
+        assert len(provider.requests) == 2
+
+    play(scene)
+
+
+def test_an_exhausted_turn_is_pending_and_a_manual_retry_completes_it(play: Play) -> None:
+    """R2, R12, B2: one delay is two requests; Retry then adds the reply and no second prompt."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost("fail-1"), lost("fail-2"), says("ok"))
+        events = await stage.send(stage.turn(provider, 0.01), "hold-me")
+        end = ending(events)
+        assert end.outcome is Outcome.FAILED
+        assert end.pending is not None
+        assert (end.pending.text, end.pending.retry, end.pending.retries) == ("hold-me", 1, 1)
+        assert len(provider.requests) == 2
+        history = await stage.history()
+        assert history.session.pending
+        assert texts(await stage.stored()) == [("user", "hold-me")]
+
+        assert ending(await stage.retry(stage.turn(provider, 0.01))) == TurnFinished(Outcome.COMPLETED)
+        assert texts(await stage.stored()) == [("user", "hold-me"), ("assistant", "ok")]
+        assert not (await stage.history()).session.pending
+
+    play(scene)
+
+
+def test_the_budget_starts_again_after_a_completed_round(play: Play) -> None:
+    """R5, F5, D4: a round the model answered restarts the count and the waits."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), calls("ping"), lost(), says("done"))
+        tools = FakeTools(ping=pong)
+        events = await stage.send(stage.turn(provider, 5.0, 10.0, 15.0, tools=tools), "hold-me")
+        assert ending(events).outcome is Outcome.COMPLETED
+        assert stage.gate.waits == [5.0, 5.0]
+        assert shown_retries(events) == ["1/3", "1/3"]
+
+    play(scene)
+
+
+def test_failures_without_progress_share_one_budget(play: Play) -> None:
+    """R6: consecutive failures of one round wait longer each time."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), lost(), says("done"))
+        events = await stage.send(stage.turn(provider, 5.0, 10.0, 15.0), "hold-me")
+        assert ending(events).outcome is Outcome.COMPLETED
+        assert stage.gate.waits == [5.0, 10.0]
+        assert shown_retries(events) == ["1/3", "2/3"]
+
+    play(scene)
+
+
+def test_deltas_alone_are_no_progress(play: Play) -> None:
+    """R5: an attempt that only streamed goes on counting."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(fails(FailureKind.NETWORK, TextDelta("Hal")), lost(), says("done"))
+        await stage.send(stage.turn(provider, 5.0, 10.0))
+        assert stage.gate.waits == [5.0, 10.0]
+
+    play(scene)
+
+
+def test_a_failed_attempt_stays_in_the_log_and_leaves_the_context(play: Play) -> None:
+    """R25, R26, D5: the log holds the failed attempt, the branch and the next request hold none of it."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(fails(FailureKind.SERVER, TextDelta("temporary"), words="HTTP 503"), says("ok"))
+        events = await stage.send(stage.turn(provider, 0.0), "hi")
+        assert ending(events).outcome is Outcome.COMPLETED
+        (failed,) = await stage.attempts()
+        assert failed.state is AttemptState.FAILED
+        assert failed.failure is not None
+        assert failed.failure.message == "HTTP 503"
+        assert "".join(getattr(part, "text", "") for part in failed.parts) == "temporary"
+        assert texts(await stage.stored()) == [("user", "hi"), ("assistant", "ok")]
+        assert [texts(request.messages) for request in provider.requests] == [[("user", "hi")], [("user", "hi")]]
+
+    play(scene)
+
+
+def test_a_failed_attempt_is_on_disk_with_its_retry_before_the_wait(play: Play) -> None:
+    """R49, D5, D8: number, "n of N", the due time in UTC and the parts are stored before anything waits."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(fails(FailureKind.SERVER, TextDelta("Hal")), says("ok"))
+        seen: list[Attempt] = []
+
+        class Gate:
+            async def hold(self, pending: object) -> HoldResult:
+                seen.extend(await stage.attempts())
+                return HoldResult.NOW
+
+        await stage.send(stage.turn(provider, 5.0, 10.0, gate=Gate()))
+        (attempt,) = seen
+        assert (attempt.number, attempt.state, attempt.retry, attempt.retries) == (1, AttemptState.FAILED, 1, 2)
+        assert attempt.retry_at is not None
+        assert (attempt.retry_at - stage.clock.utc()).total_seconds() == 5.0
+        assert attempt.parts[0] == TextPart("Hal")
+
+    play(scene)
+
+
+def test_no_delays_mean_one_attempt(play: Play) -> None:
+    """R2, R24: with retries off a retryable failure ends the turn at once, pending."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost())
+        events = await stage.send(stage.turn(provider, policy=policy(PolicyName.OFF)))
+        assert ending(events).outcome is Outcome.FAILED
+        assert stage.gate.waits == []
+        assert (await stage.history()).session.pending
+
+    play(scene)
+
+
+def test_a_failure_that_is_not_retryable_ends_the_turn_at_once(play: Play) -> None:
+    """R24, D1: no wait, no second request; the turn is pending with the provider's failure."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(fails(FailureKind.AUTH, retryable=False, words="wrong key"))
+        end = ending(await stage.send(stage.turn(provider, 5.0)))
+        assert end.failure is not None
+        assert (end.outcome, end.failure.kind, end.failure.message) == (Outcome.FAILED, FailureKind.AUTH, "wrong key")
+        assert end.pending is not None
+        assert (end.pending.text, end.pending.retry) == ("hello", 0)
+        assert len(provider.requests) == 1
+
+    play(scene)
+
+
+def test_an_exception_of_our_own_making_is_never_retried(play: Play) -> None:
+    """D1: a TypeError below the port is a bug; the attempt says so, and nothing waits."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider([TextDelta("Hal"), TypeError("unexpected None")])
+        end = ending(await stage.send(stage.turn(provider, 5.0)))
+        assert end.failure is not None
+        assert end.failure.kind is FailureKind.BUG
+        assert len(provider.requests) == 1
+        (attempt,) = await stage.attempts()
+        assert attempt.failure == end.failure
+
+    play(scene)
+
+
+def test_an_empty_completion_is_a_failure_and_retries(play: Play) -> None:
+    """L12, F54: white space alone is nothing written."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(says(" \n"), says(), says("ok"))
+        events = await stage.send(stage.turn(provider, 5.0, 10.0))
+        failures = [event.failure for event in events if isinstance(event, AttemptFailed)]
+        assert [failure.kind for failure in failures] == [FailureKind.PROTOCOL] * 2
+        assert ending(events).outcome is Outcome.COMPLETED
+
+    play(scene)
+
+
+def test_retry_after_decides_the_first_wait_and_raises_the_next(play: Play) -> None:
+    """D3: asked for 3 s twice, the turn waits 3 s, then the larger of 3 s and the schedule's previous step."""
+
+    async def scene(stage: EngineStage) -> None:
+        busy = fails(FailureKind.RATE_LIMIT, retry_after_s=3.0)
+        events = await stage.send(stage.turn(ScriptedProvider(busy, busy, says("ok")), 5.0, 10.0))
+        assert stage.gate.waits == [3.0, 5.0]
+        assert ending(events).outcome is Outcome.COMPLETED
+
+    play(scene)
+
+
+def test_a_retry_after_over_the_cap_asks_instead_of_waiting(play: Play) -> None:
+    """D3: nothing waits silently; the pending turn says how long the provider asks for."""
+
+    async def scene(stage: EngineStage) -> None:
+        busy = fails(FailureKind.RATE_LIMIT, retryable=False, retry_after_s=9420.0)
+        end = ending(await stage.send(stage.turn(ScriptedProvider(busy), 5.0)))
+        assert end.outcome is Outcome.FAILED
+        assert end.pending is not None
+        assert (end.pending.ask_s, end.pending.due_at) == (9420.0, None)
+        assert stage.gate.waits == []
+        (attempt,) = await stage.attempts()
+        assert attempt.retry_at is None
+
+    play(scene)
+
+
+def test_a_turn_never_waits_longer_than_its_ceiling(play: Play) -> None:
+    """D4: waits of all rounds add up; the one that would pass the ceiling is not made."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), calls("ping"), lost(), calls("ping"), lost())
+        turn = stage.turn(provider, policy=RetryPolicy((5.0,), ceiling_s=12.0), tools=FakeTools(ping=pong))
+        end = ending(await stage.send(turn))
+        assert stage.gate.waits == [5.0, 5.0]
+        assert end.outcome is Outcome.FAILED
+        assert end.pending is not None
+        assert end.pending.after_tools
+
+    play(scene)
+
+
+def test_a_computer_that_slept_through_a_wait_did_not_use_up_the_ceiling(play: Play) -> None:
+    """D4, N5: eight hours of sleep count as the five seconds that were scheduled."""
+
+    async def scene(stage: EngineStage) -> None:
+        class Asleep:
+            async def hold(self, pending: object) -> HoldResult:
+                await stage.clock.jump(8 * 3600.0)
+                return HoldResult.ELAPSED
+
+        turn = stage.turn(ScriptedProvider(lost(), lost(), says("ok")), 5.0, 10.0, gate=Asleep())
+        assert ending(await stage.send(turn)).outcome is Outcome.COMPLETED
+
+    play(scene)
+
+
+def test_thirty_outages_between_tool_rounds_end_at_the_round_limit(play: Play) -> None:
+    """R6b, D4, T1: each waits the first delay under a budget of two; the round limit bounds the turn."""
+
+    async def scene(stage: EngineStage) -> None:
+        replies = [reply for _ in range(30) for reply in (lost(), calls("ping"))]
+        tools = FakeTools(ping=pong)
+        end = ending(await stage.send(stage.turn(ScriptedProvider(*replies), 5.0, 10.0, tools=tools, max_rounds=30)))
+        assert stage.gate.waits == [5.0] * 30
+        assert len(tools.ran) == 30
+        assert end.outcome is Outcome.STOPPED
+        assert end.pending is not None
+        assert end.pending.after_tools
+
+    play(scene)
+
+
+def test_cancelling_the_wait_sends_nothing_more_and_leaves_the_turn_pending(play: Play) -> None:
+    """C3, R11, R32: no further request, the text is pending, and nothing is scheduled on disk."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), says("never"))
+        stage.gate = type(stage.gate)(stage.clock, HoldResult.CANCELLED)
+        end = ending(await stage.send(stage.turn(provider, 5.0), "keep me"))
+        assert end.outcome is Outcome.STOPPED
+        assert end.pending is not None
+        assert (end.pending.text, end.pending.due_at) == ("keep me", None)
+        await stage.clock.advance(60.0)
+        assert len(provider.requests) == 1
+        (attempt,) = await stage.attempts()
+        assert (attempt.state, attempt.retry_at) == (AttemptState.FAILED, None)
+        assert (await stage.history()).session.pending
+
+    play(scene)
+
+
+def test_retry_now_ends_the_wait(play: Play) -> None:
+    """D6, N4: the retry is the one that was scheduled."""
+
+    async def scene(stage: EngineStage) -> None:
+        stage.gate = type(stage.gate)(stage.clock, HoldResult.NOW)
+        before = stage.clock.now()
+        events = await stage.send(stage.turn(ScriptedProvider(lost(), says("ok")), 300.0))
+        assert ending(events).outcome is Outcome.COMPLETED
+        assert stage.clock.now() == before
+        assert [event.retry for event in events if isinstance(event, RetryStarted)] == [1]
+
+    play(scene)
+
+
+def test_the_events_of_a_retried_turn_come_in_order(play: Play) -> None:
+    """L3: start, attempt, failure, schedule, retry, attempt, deltas, the message, its usage, the end."""
+
+    async def scene(stage: EngineStage) -> None:
+        events = await stage.send(stage.turn(ScriptedProvider(lost(), says("ok")), 5.0))
+        assert [type(event).__name__ for event in events] == [
+            "TurnStarted",
+            "AttemptStarted",
+            "AttemptFailed",
+            "RetryScheduled",
+            "RetryStarted",
+            "AttemptStarted",
+            "DeltaArrived",
+            "DeltaArrived",
+            "RoundCompleted",
+            "UsageReported",
+            "TurnFinished",
+        ]
+        attempts = [(event.round, event.attempt) for event in events if isinstance(event, AttemptStarted)]
+        assert attempts == [(1, 1), (1, 2)]
+
+    play(scene)
+
+
+def test_the_scheduled_event_carries_the_stored_attempt(play: Play) -> None:
+    """D5, D8: what the banner shows and what the log holds are the same entry."""
+
+    async def scene(stage: EngineStage) -> None:
+        events = await stage.send(stage.turn(ScriptedProvider(lost(), says("ok")), 5.0))
+        (scheduled,) = [event for event in events if isinstance(event, RetryScheduled)]
+        (failed,) = [event for event in events if isinstance(event, AttemptFailed)]
+        assert scheduled.attempt == failed.entry
+        assert scheduled.pending.failure == failed.failure
+
+    play(scene)
+
+
+def test_a_manual_retry_has_a_full_budget_and_says_it_goes_on(play: Play) -> None:
+    """R12: after a budget is used up, Retry starts at "1/2" again, under the same prompt."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), lost(), lost(), lost(), says("ok"))
+        await stage.send(stage.turn(provider, 5.0, 10.0))
+        events = await stage.retry(stage.turn(provider, 5.0, 10.0))
+        assert shown_retries(events) == ["1/2"]
+        (started,) = [event for event in events if isinstance(event, TurnStarted)]
+        assert started.resumed
+        assert started.prompt == (await stage.history()).branch[0]
+
+    play(scene)
+
+
+def test_every_attempt_and_reply_names_the_model_that_was_in_force(play: Play) -> None:
+    """P10, N4: a retry with another model is that model's; the failed attempt stays the first one's."""
+
+    async def scene(stage: EngineStage) -> None:
+        other = ModelRef("test", "other")
+        provider = ScriptedProvider(lost(), says("ok"))
+        await stage.send(stage.turn(provider))
+        await stage.follow(stage.turn(provider).resume(SESSION, other))
+        assert [attempt.model for attempt in await stage.attempts()] == [MODEL]
+        reply = (await stage.stored())[-1].reply
+        assert reply is not None
+        assert reply.model == other
+        assert [request.model for request in provider.requests] == [MODEL, other]
+
+    play(scene)
+
+
+def test_retry_with_nothing_pending_does_nothing(play: Play) -> None:
+    """B3, B1: no event and no request after a reply, nor in an unknown session."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(says("ok"))
+        turn = stage.turn(provider, 5.0)
+        assert await stage.retry(turn) == []
+        await stage.send(turn)
+        assert await stage.retry(turn) == []
+        assert len(provider.requests) == 1
+
+    play(scene)
+
+
+def test_a_new_prompt_after_a_pending_one_follows_it(play: Play) -> None:
+    """B5, D6: both prompts stay in the log; the request holds them as one message."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), says("ok"))
+        await stage.send(stage.turn(provider), "first")
+        await stage.send(stage.turn(provider), "second")
+        assert texts(await stage.stored()) == [("user", "first"), ("user", "second"), ("assistant", "ok")]
+        assert texts(provider.requests[-1].messages) == [("user", "first\n\nsecond")]
+        assert not (await stage.history()).session.pending
+
+    play(scene)
