@@ -1,0 +1,52 @@
+"""Reading and listing sessions: `ports.Sessions` on SQLite."""
+
+from __future__ import annotations
+
+from peewee import SqliteDatabase
+
+from reprise.domain.ports import History, LogError
+from reprise.domain.sessions import Session
+from reprise.storage.branches import Branches, attempts, sessions
+from reprise.storage.database import Database
+from reprise.storage.tables import SessionRow
+
+TITLE_LIMIT = 64
+
+
+class SqliteSessions:
+    """Implements `ports.Sessions`."""
+
+    def __init__(self, database: Database, branches: Branches) -> None:
+        self._database = database
+        self._branches = branches
+
+    async def list(self) -> tuple[Session, ...]:
+        return await self._database.read(sessions)
+
+    async def load(self, session: str) -> History:
+        """One session, whole: a few statements however long its branch is (behaviour F86)."""
+
+        def read(db: SqliteDatabase) -> History:
+            found = _one(db, session)
+            branch = self._branches.read(db, session, found.leaf)
+            return History(found, branch, attempts(db, session, branch))
+
+        return await self._database.read(read)
+
+    async def rename(self, session: str, title: str) -> Session:
+        """Give a session another title, control characters and line breaks made blanks (behaviour S4, F88)."""
+        words = " ".join("".join(char if char.isprintable() else " " for char in title).split())
+        if not 1 <= len(words) <= TITLE_LIMIT:
+            raise LogError(f"A chat's title has 1 to {TITLE_LIMIT} characters.")
+
+        def write(db: SqliteDatabase) -> Session:
+            SessionRow.update(title=words).where(SessionRow.id == session).execute(db)
+            return _one(db, session)
+
+        return await self._database.write(write)
+
+
+def _one(db: SqliteDatabase, session: str) -> Session:
+    for found in sessions(db, session):
+        return found
+    raise LogError(f"There is no chat {session} in the database.")

@@ -1,0 +1,56 @@
+"""A store in a folder, for tests that read and write the disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, closing, contextmanager
+from pathlib import Path
+
+from reprise.domain.failures import Failure, FailureKind
+from reprise.domain.messages import Message, ModelRef, ReplyInfo, Role, TextPart, user_message
+from reprise.domain.sessions import Attempt, Entry
+from reprise.storage.migrations import MIGRATIONS, Migration
+from reprise.storage.store import Store
+from reprise.storage.worker import Worker
+from support.clock import ManualClock
+
+MODEL = ModelRef("own", "small")
+OTHER = ModelRef("own", "large")
+SERVER_FAILURE = Failure(FailureKind.SERVER, "busy", True, status=503)
+
+
+@asynccontextmanager
+async def opened(
+    folder: Path, clock: ManualClock | None = None, steps: Sequence[Migration] = MIGRATIONS
+) -> AsyncIterator[Store]:
+    """The store of `folder`, closed at the end whatever happens; nothing flushes unless the test runs `run`."""
+    store = await Store.open(folder, clock or ManualClock(), Worker(), steps)
+    try:
+        yield store
+    finally:
+        assert await store.close(10)
+
+
+@contextmanager
+def raw(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The database file itself, while no store has it open; committed at the end."""
+    with closing(sqlite3.connect(folder / "reprise.db")) as connection, connection:
+        yield connection
+
+
+def reply(text: str) -> Message:
+    """A whole reply."""
+    return Message(Role.ASSISTANT, (TextPart(text),), ReplyInfo(MODEL, "stop"))
+
+
+async def ask(store: Store, session: str, text: str) -> tuple[Entry, Entry]:
+    """A prompt and its open attempt."""
+    prompt = await store.log.open_turn(session, user_message(text), MODEL)
+    return prompt, await store.log.open_attempt(session, prompt.id, Attempt(MODEL))
+
+
+async def exchange(store: Store, session: str, text: str) -> tuple[Entry, Entry]:
+    """A prompt and its reply."""
+    prompt, attempt = await ask(store, session, text)
+    return prompt, await store.log.finish_round(attempt, reply(text.upper()))
