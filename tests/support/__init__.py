@@ -1,1 +1,1 @@
-"""Helpers shared by the tests."""
+"""What tests share: clocks, fakes of the ports, servers, guards."""

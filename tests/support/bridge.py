@@ -1,0 +1,163 @@
+"""A stage for conversations: the real store and engine on a manual clock, with a scripted wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from reprise.bridge.conversation import Conversation
+from reprise.bridge.library import Library
+from reprise.bridge.services import Services
+from reprise.bridge.tasks import TaskScope
+from reprise.domain.events import TurnFinished
+from reprise.domain.failures import CompletionError, Failure, FailureKind
+from reprise.domain.messages import Message, ModelRef
+from reprise.domain.models import ModelInfo, Parameters
+from reprise.domain.ports import CompletionProvider, History
+from reprise.domain.retry import RetryPolicy
+from reprise.domain.sessions import Attempt, messages
+from reprise.storage.store import Store
+from reprise.storage.worker import Worker
+from support.clock import ManualClock
+from support.engine import ScriptedProvider
+from support.qt import Recorder
+
+MODEL = ModelRef("test", "small")
+OTHER = ModelRef("test", "large")
+
+
+class FixedCatalog:
+    """Providers by model; the first is the default, and any other model has none."""
+
+    def __init__(self, providers: Mapping[ModelRef, CompletionProvider]) -> None:
+        self.providers = dict(providers)
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        return tuple(ModelInfo(ref, ref.model) for ref in self.providers)
+
+    def default(self) -> ModelRef | None:
+        return next(iter(self.providers), None)
+
+    def provider(self, ref: ModelRef) -> CompletionProvider:
+        if ref not in self.providers:
+            raise CompletionError(Failure(FailureKind.AUTH, f"There is no key for {ref.model}.", retryable=False))
+        return self.providers[ref]
+
+
+class BridgeStage:
+    """One life of the program over the database in `folder`."""
+
+    def __init__(
+        self, store: Store, clock: ManualClock, *replies: Any, delays: tuple[float, ...], **options: Any
+    ) -> None:
+        self.store = store
+        self.clock = clock
+        self.provider = ScriptedProvider(*replies)
+        self.catalog = FixedCatalog({MODEL: self.provider})
+        self.scope = TaskScope("test")
+        self.scope.start(store.run(), name="flush")
+        self.services = Services(
+            log=options.pop("wrap", lambda log: log)(store.log),
+            sessions=store.sessions,
+            drafts=store.drafts,
+            catalog=self.catalog,
+            clock=clock,
+            tools=options.pop("tools", None),
+            questions=None,
+            policy=lambda: RetryPolicy(delays),
+            parameters=lambda _: Parameters(),
+            rng=Random(7),
+            auto_continue=lambda: 0,
+            max_rounds=lambda: 1,
+            **options,
+        )
+
+    @classmethod
+    async def open(
+        cls,
+        folder: Path,
+        *replies: Any,
+        clock: ManualClock | None = None,
+        delays: tuple[float, ...] = (5.0, 10.0, 15.0),
+        **options: Any,
+    ) -> BridgeStage:
+        clock, worker = clock or ManualClock(), Worker()
+        store = await Store.open(folder, clock, worker)
+        clock.settle_with(worker.settled)
+        return cls(store, clock, *replies, delays=delays, **options)
+
+    async def close(self) -> None:
+        await self.scope.close()
+        assert await self.store.close()
+
+    def chat(self) -> Conversation:
+        """A new chat."""
+        return Conversation(None, self.services, self.scope)
+
+    async def reopened(self, session_id: str) -> Conversation:
+        """A stored session, loaded."""
+        history = await self.store.sessions.load(session_id)
+        conversation = Conversation(history.session, self.services, self.scope)
+        await conversation.load()
+        await self.clock.drain()
+        return conversation
+
+    def library(self) -> Library:
+        """A library over the same store."""
+        return Library(self.services, self.scope)
+
+    async def send(self, conversation: Conversation, text: str = "hello") -> None:
+        """Send and let everything happen that takes no time."""
+        assert conversation.send(text)
+        await self.clock.drain()
+
+    async def history(self, conversation: Conversation) -> History:
+        """The session as it is on disk."""
+        return await self.store.sessions.load(conversation.session_id)
+
+    async def stored(self, conversation: Conversation) -> tuple[Message, ...]:
+        """The messages on the active branch of the disk."""
+        return messages((await self.history(conversation)).branch)
+
+    async def attempts(self, conversation: Conversation) -> list[Attempt]:
+        """The attempts on disk, oldest first."""
+        history = await self.history(conversation)
+        found = [each for entry in history.branch for each in history.attempts.get(entry.id, ())]
+        return [each.data for each in found if isinstance(each.data, Attempt)]
+
+    async def assert_memory_equals_disk(self, conversation: Conversation) -> None:
+        """The rule behind every test here."""
+        await self.clock.drain()
+        assert conversation.history == await self.history(conversation)
+
+
+def recorder(conversation: Conversation) -> Recorder:
+    """Everything a conversation and its countdown say, but the deltas and the histories."""
+    retries = conversation.retry_manager
+    return Recorder(
+        started=conversation.turn_started,
+        attempt=conversation.attempt_started,
+        failed=conversation.attempt_failed,
+        scheduled=conversation.retry_scheduled,
+        round=conversation.round_completed,
+        finished=conversation.turn_finished,
+        stored=conversation.prompt_stored,
+        refused=conversation.send_refused,
+        asked=conversation.question_asked,
+        settled=conversation.question_settled,
+        countdown=retries.countdown_started,
+        seconds=retries.countdown_changed,
+        retry=retries.retry_started,
+        cancelled=retries.cancelled,
+        exhausted=retries.exhausted,
+    )
+
+
+def end_of(heard: Recorder) -> TurnFinished:
+    """The newest end of a turn."""
+    ends = [entry[1] for entry in heard.seen if entry[0] == "finished"]
+    assert ends, heard.names()
+    assert isinstance(ends[-1], TurnFinished)
+    return ends[-1]

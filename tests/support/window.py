@@ -1,0 +1,108 @@
+"""A stage for the window: the real bridge and store on a manual clock, and echo for a model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from PySide6.QtWidgets import QWidget
+
+from reprise.bridge.conversation import Conversation
+from reprise.bridge.library import Library
+from reprise.bridge.preferences import Preferences
+from reprise.domain.messages import ModelRef
+from reprise.domain.models import ModelInfo
+from reprise.domain.ports import CompletionProvider
+from reprise.providers.echo import Echo
+from reprise.providers.echo_script import parse_script
+from reprise.storage.settings_file import SettingsFile
+from reprise.ui.theme import Scheme, load_theme
+from reprise.ui.window import MainWindow
+from support.bridge import BridgeStage
+from support.clock import ManualClock
+
+RESOURCES = Path(__file__).resolve().parents[2] / "resources"
+SMALL = ModelRef("openrouter", "mistral-small-3.2-24b")
+LARGE = ModelRef("openrouter", "qwen3-32b")
+ABSENT = ModelRef("builtin", "smollm2-135m")
+
+
+class EchoCatalog:
+    """Two models that echo a script, and one that cannot be chosen."""
+
+    def __init__(self, clock: ManualClock, script: str) -> None:
+        steps = parse_script(script) if script else ()
+        self.providers: dict[ModelRef, CompletionProvider] = {ref: Echo(clock, steps) for ref in (SMALL, LARGE)}
+        self.chosen: ModelRef | None = SMALL
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        return (
+            ModelInfo(SMALL, "Mistral Small 3.2", "OpenRouter"),
+            ModelInfo(LARGE, "Qwen3 32B", "OpenRouter"),
+            ModelInfo(ABSENT, "SmolLM2 135M", "Built in", is_local=True, unavailable="This processor has no AVX."),
+        )
+
+    def default(self) -> ModelRef | None:
+        return self.chosen
+
+    def provider(self, ref: ModelRef) -> CompletionProvider:
+        return self.providers[ref]
+
+
+class WindowStage:
+    """The window over one life of the program. Everything runs on the manual clock."""
+
+    def __init__(self, stage: BridgeStage, folder: Path, script: str, scheme: Scheme) -> None:
+        self.stage = stage
+        self.clock = stage.clock
+        self.catalog = EchoCatalog(stage.clock, script)
+        self.services = replace(stage.services, catalog=self.catalog)
+        self.settings = SettingsFile(folder / "settings.toml", stage.store.worker)
+        self.preferences = Preferences(self.settings, stage.scope)
+        self.library = Library(self.services, stage.scope)
+        self.state = folder / "state.ini"
+        self.window = MainWindow(RESOURCES, load_theme(RESOURCES, scheme), self.state)
+        self.window.resize(1180, 760)
+
+    @classmethod
+    async def open(
+        cls, folder: Path, script: str = "", *, scheme: Scheme = Scheme.LIGHT, show: bool = True, **options: Any
+    ) -> WindowStage:
+        """A window that is shown and filled."""
+        stage = await BridgeStage.open(folder, **options)
+        made = cls(stage, folder, script, scheme)
+        if show:
+            made.window.show()
+        await made.library.load()
+        made.window.attach(made.library, made.preferences, made.catalog, stage.clock)
+        await made.drain()
+        return made
+
+    @property
+    def conversation(self) -> Conversation:
+        """The conversation that is shown."""
+        return self.library.current
+
+    def find(self, name: str, kind: type[Any] = QWidget) -> Any:
+        """A widget by its object name. KeyError when the window has none."""
+        found = self.window.findChild(kind, name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    async def drain(self) -> None:
+        """Let everything happen that takes no time."""
+        await self.clock.drain()
+
+    async def send(self, text: str) -> None:
+        """Write and send, as a person does."""
+        self.window.page.composer.set_text(text)
+        self.window.page.composer.button.click()
+        await self.drain()
+
+    async def close(self) -> None:
+        self.window.shut()
+        self.window.deleteLater()
+        await self.library.close()
+        await self.stage.close()
