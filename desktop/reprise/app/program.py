@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtWidgets import QApplication, QWidget
 
 from reprise.app.builtin_state import ProgressLines, describe
 from reprise.app.clock import BootClock
@@ -24,6 +25,8 @@ from reprise.bridge.signals import until
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.failures import Failure
 from reprise.domain.ports import LogError
+from reprise.ui.boot_banner import Notice
+from reprise.ui.theme import Scheme, load_theme
 from reprise.ui.window import MainWindow
 from reprise.ui.words import failure_sentence
 
@@ -39,6 +42,7 @@ _log = logging.getLogger("reprise.app")
 _LATE_MODULES = ("reprise.app.compose", "reprise.providers.openai_compatible", "markdown_it", "pygments.lexers")
 _CLOSE_S = 1.0
 _STORE_S = 0.8
+_PAINT_S = 1.0
 _SETTLE_S = 0.3  # what moves in the window has come to rest by then
 
 
@@ -56,7 +60,7 @@ class Program:
         self._progress = ProgressLines(_to_terminal)
         app.setQuitOnLastWindowClosed(False)
         state = prepared.data.state if prepared.data is not None else None
-        self._window = MainWindow(resources, state)
+        self._window = MainWindow(resources, load_theme(resources, Scheme.LIGHT), state)
 
     async def run(self) -> int:
         """Show the window, then everything behind it; returns the exit code."""
@@ -68,8 +72,10 @@ class Program:
             with suppress(NotImplementedError):  # the loop has no handlers for them on Windows
                 loop.add_signal_handler(name, self._closing.set)
         sys.excepthook = _log_exception
+        painted = _FirstPaint(self._window)
         self._window.show()
-        await until(self._window.painted)
+        with suppress(TimeoutError):  # a window that starts minimised or covered is not painted
+            await until(painted.seen, timeout_s=_PAINT_S)
         try:
             return await self._live(scope)
         finally:
@@ -77,7 +83,7 @@ class Program:
 
     async def _live(self, scope: TaskScope) -> int:
         for sentence in self._prepared.problems:
-            self._window.show_problem(sentence)
+            self._show_problem(sentence)
         data = self._prepared.data
         if data is None:
             return await self._without_data(self._prepared.problems[-1])
@@ -88,7 +94,7 @@ class Program:
             if self._options.quit_when_done:
                 _to_terminal(str(error))
                 return EXIT_UNUSABLE
-            self._window.show_problem(str(error))
+            self._show_problem(str(error))
             return await self._without_data(str(error))
         if self._options.quit_when_done:
             return await self._say_and_quit(parts, data, scope)
@@ -114,11 +120,12 @@ class Program:
         self._window.attach(parts.library, parts.preferences, parts.models, self._clock)
         self._window.key_entered.connect(parts.models.use_key)
         for problem in parts.preferences.problems():
-            self._window.show_problem(problem.sentence)
+            self._show_problem(problem.sentence)
         return parts
 
     async def _without_data(self, sentence: str) -> int:
-        self._window.refuse_input(sentence)
+        """A window that says why nothing can be sent, and keeps what is typed."""
+        self._window.page.composer.submitted.connect(lambda _text: self._window.page.say(sentence))
         await self._closing.wait()
         return 0
 
@@ -151,7 +158,9 @@ class Program:
         return False
 
     def _other_start(self, say: str | None) -> None:
-        self._window.come_forward()
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()
         if say is not None and self._parts is not None:
             self._parts.library.new_chat().send(say)
 
@@ -160,12 +169,14 @@ class Program:
         if self._options.quit_when_done:
             self._progress.show(state)
 
+    def _show_problem(self, sentence: str) -> None:
+        self._window.add_notice(Notice(sentence, lasting=self._prepared.data is None))
+
     def _task_failed(self, name: str, error: BaseException) -> None:
-        self._window.show_problem(f"Something in Reprise failed ({name}). The log has the details.")
+        self._show_problem(f"Something in Reprise failed ({name}). The log has the details.")
 
     async def _shut_down(self, scope: TaskScope) -> None:
         """Save, end and close in at most two seconds, whatever hangs."""
-        self._window.save_state()
         if self._server is not None:
             self._server.close()
         parts = self._parts
@@ -181,6 +192,22 @@ class Program:
         if parts is not None:
             await parts.store.close(_STORE_S)
         self._window.shut()
+
+
+class _FirstPaint(QObject):
+    """Tells of a window's first paint, once it is over."""
+
+    seen = Signal()
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Paint:
+            watched.removeEventFilter(self)
+            QTimer.singleShot(0, self.seen.emit)
+        return False
 
 
 def _to_terminal(line: str) -> None:

@@ -59,8 +59,8 @@ class Theme:
     colors: dict[str, str]
 
     def color(self, token: str) -> QColor:
-        """The colour a token names; KeyError for an unknown one. The scrim carries its alpha."""
-        return _color(self.colors[token])
+        """The colour a token names, the caller's own; KeyError for an unknown one. The scrim carries its alpha."""
+        return QColor(_color(self.colors[token]))
 
     def hex(self, token: str) -> str:
         """The token's ``#rrggbb``, for style sheets and icons."""

@@ -1,0 +1,180 @@
+"""Details of a pending turn: status, provider, request, the provider's words, and every attempt with its time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+
+from reprise.domain.failures import Failure
+from reprise.ui.controls import Button, Kind, Text
+from reprise.ui.painting import box, rule
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+from reprise.ui.words import AttemptRow, counted, status_text, tr
+
+SHOWN_FIRST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What there is to say about a failure, all of it plain text."""
+
+    failure: Failure | None
+    provider: str
+    model: str
+    attempts: Sequence[AttemptRow]
+
+
+class AttemptDetails(QWidget):
+    """Labels and values under a hairline, opened in place."""
+
+    def __init__(self, look: Appearance, details: Details, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setObjectName("attemptDetails")
+        self._grid = QGridLayout(self)
+        self._row = 0
+        failure = details.failure
+        if failure is not None:
+            self._line(tr("Status"), status_text(failure))
+        self._line(tr("Provider"), " · ".join(part for part in (details.provider, details.model) if part))
+        if failure is not None:
+            if failure.request_id:
+                self._line(tr("Request"), failure.request_id, Type.CODE)
+            words = "\n".join(dict.fromkeys(part for part in (failure.message, failure.provider_detail) if part))
+            if words:
+                self._put(tr("Their words"), Quote(look, words, self), top=6)
+        if details.attempts:
+            self._put(tr("Attempts"), AttemptList(look, details.attempts, self), top=6)
+        self._grid.setColumnStretch(1, 1)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        rule(painter, 1, self.width() - 1, 0, self._look.theme.color("border"))
+        painter.end()
+
+    def _line(self, label: str, value: str, role: Type = Type.UI) -> None:
+        text = Text(self._look, value, role, wrap=True, parent=self)
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        text.setCursor(Qt.CursorShape.IBeamCursor)
+        self._put(label, text)
+
+    def _put(self, label: str, widget: QWidget, *, top: int = 0) -> None:
+        name = Text(self._look, label, Type.UI, "muted", parent=self)
+        widget.setAccessibleName(f"{label}: {widget.text()}" if isinstance(widget, Text) else label)
+        if top:
+            self._grid.setRowMinimumHeight(self._row, self._look.theme.px(top))
+            self._row += 1
+        self._grid.addWidget(name, self._row, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(widget, self._row, 1)
+        self._row += 1
+
+    def _restyle(self) -> None:
+        px = self._look.theme.px
+        self._grid.setContentsMargins(px(48), px(12), px(16), px(14))
+        self._grid.setHorizontalSpacing(px(12))
+        self._grid.setVerticalSpacing(px(4))
+        self._grid.setColumnMinimumWidth(0, px(80))
+
+
+class Quote(QFrame):
+    """The provider's own words, set apart and selectable."""
+
+    def __init__(self, look: Appearance, words: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        row = QHBoxLayout(self)
+        self._row = row
+        text = Text(look, words, Type.CODE, wrap=True, parent=self)
+        text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        text.setCursor(Qt.CursorShape.IBeamCursor)
+        text.setAccessibleName(words)
+        row.addWidget(text)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        box(painter, self.rect(), theme.px(6), theme.color("code_bg"), theme.color("code_border"))
+        painter.end()
+
+    def _restyle(self) -> None:
+        px = self._look.theme.px
+        self._row.setContentsMargins(px(12), px(4), px(12), px(4))
+
+
+class AttemptList(QWidget):
+    """One line an attempt; the middle ones wait behind "7 more"."""
+
+    def __init__(self, look: Appearance, rows: Sequence[AttemptRow], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._hidden: list[QWidget] = []
+        self._lines: list[tuple[QHBoxLayout, list[Text]]] = []
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        folded = range(SHOWN_FIRST, len(rows) - 1) if len(rows) > SHOWN_FIRST + 2 else range(0)
+        for index, row in enumerate(rows):
+            if folded and index == folded.start:
+                self._more = Button(
+                    look,
+                    counted(len(folded), tr("1 more"), tr("{n} more")),
+                    kind=Kind.PLAIN,
+                    chevron="chevron-right",
+                    height=22,
+                    padding=0,
+                    parent=self,
+                )
+                self._more.setObjectName("moreAttemptsButton")
+                self._more.clicked.connect(self._unfold)
+                self._column.addWidget(self._more)
+            line = self._line(row)
+            if index in folded:
+                line.hide()
+                self._hidden.append(line)
+            self._column.addWidget(line)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def _line(self, row: AttemptRow) -> QWidget:
+        line = QWidget(self)
+        line.setAccessibleName(f"{row.number}, {row.time}, {row.what}, {row.then}")
+        box_ = QHBoxLayout(line)
+        box_.setContentsMargins(0, 0, 0, 0)
+        labels: list[Text] = []
+        for text, token, name in (
+            (str(row.number), "muted", "number"),
+            (row.time, "text", "time"),
+            (row.what, "text", "what"),
+            (row.then, "muted", "then"),
+        ):
+            label = Text(self._look, text, Type.UI, token, tabular=True, parent=line)
+            label.setObjectName(name)
+            if name == "number":
+                label.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+            box_.addWidget(label)
+            labels.append(label)
+        box_.addStretch(1)
+        self._lines.append((box_, labels))
+        return line
+
+    def _unfold(self) -> None:
+        self._more.hide()
+        for line in self._hidden:
+            line.show()
+
+    def _restyle(self) -> None:
+        px = self._look.theme.px
+        self._column.setSpacing(px(2))
+        widths = {"number": 28, "time": 67, "what": 156, "then": 0}
+        for layout, labels in self._lines:
+            layout.setSpacing(px(12))
+            for label in labels:
+                label.setMinimumWidth(px(widths[label.objectName()]))

@@ -1,0 +1,237 @@
+"""The composer: it grows with its text, never eats it, and turns Send into Stop in the same place."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from PySide6.QtCore import QRect, Qt, QTimer, Signal
+from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextDocument
+from PySide6.QtWidgets import QWidget
+
+from reprise.domain.ports import Draft
+from reprise.ui.commands import shortcut_text
+from reprise.ui.controls import Button, Kind, Text
+from reprise.ui.editor import Editor
+from reprise.ui.painting import box
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+from reprise.ui.words import tr
+
+DRAFT_DELAY_MS = 500
+
+
+class Turn(StrEnum):
+    """What the session is doing, as far as the composer cares."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    ASKING = "asking"
+    COUNTING = "counting"
+
+
+class Composer(QWidget):
+    """The field and its button in one box of at least 48 px.
+
+    Signals:
+        submitted(str): the text to send; it stays until `forget`.
+        stop_requested(): the Stop button was pressed.
+        refused(str): why Enter kept the text ("" takes the sentence away).
+        draft_changed(str session, object): a Draft or None, about half a second after the last key.
+    """
+
+    submitted = Signal(str)
+    stop_requested = Signal()
+    refused = Signal(str)
+    draft_changed = Signal(str, object)
+
+    def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._turn = Turn.IDLE
+        self._limit = 0
+        self._session = ""
+        self._documents: dict[str, QTextDocument] = {}
+        self._cursors: dict[str, int] = {}
+        self.editor = Editor(look, self)
+        self.editor.setObjectName("composer")
+        self.editor.submitted.connect(self._submit)
+        self.editor.textChanged.connect(self._text_changed)
+        stops = tr("{key} stops").format(key=shortcut_text("Esc"))
+        self.hint = Text(
+            look, stops, Type.SMALL, "muted", weight=500, parent=self
+        )
+        self.hint.hide()
+        self.button = Button(look, kind=Kind.PRIMARY, icon="send", icon_px=18, height=32, parent=self)
+        self.button.setObjectName("sendButton")
+        self.button.clicked.connect(self._press)
+        self._debounce = QTimer(self)
+        self._debounce.setSingleShot(True)
+        self._debounce.setInterval(DRAFT_DELAY_MS)
+        self._debounce.timeout.connect(self.flush_draft)
+        look.changed.connect(self._restyle)
+        self.show_session("", None)
+        self.set_model("")
+        self._restyle()
+        self.setFocusProxy(self.editor)
+
+    def text(self) -> str:
+        """What is written."""
+        return self.editor.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replace what is written, as one step of the undo history."""
+        cursor = QTextCursor(self.editor.document())
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+        self.editor.moveCursor(QTextCursor.MoveOperation.End)
+
+    def show_session(self, session: str, draft: Draft | None) -> None:
+        """Show a session's own text; `draft` fills it the first time. The one shown before is saved first."""
+        self.flush_draft()
+        self._cursors[self._session] = self.editor.textCursor().position()
+        self._session = session
+        if session not in self._documents:
+            self._documents[session] = self.editor.new_document(draft.text if draft else "")
+            self._cursors[session] = draft.cursor if draft else 0
+        document = self._documents[session]
+        self.editor.blockSignals(True)
+        self.editor.setDocument(document)
+        self.editor.restyle()
+        cursor = QTextCursor(document)
+        cursor.setPosition(min(self._cursors[session], document.characterCount() - 1))
+        self.editor.setTextCursor(cursor)
+        self.editor.blockSignals(False)
+        self._settle()
+
+    def forget(self, session: str, text: str) -> None:
+        """`text` of `session` is stored: take it away unless something else was typed meanwhile. Undo brings it back."""
+        document = self._documents.get(session)
+        if document is None or document.toPlainText() != text:
+            return
+        cursor = QTextCursor(document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.removeSelectedText()
+        self._cursors[session] = 0
+        self.draft_changed.emit(session, None)
+
+    def set_turn(self, turn: Turn) -> None:
+        """What the session is doing now."""
+        if turn is not self._turn:
+            self._turn = turn
+            self.refused.emit("")
+            self._settle()
+
+    def set_model(self, label: str) -> None:
+        """Whom the placeholder names."""
+        text = tr("Message {model}").format(model=label) if label else tr("Message")
+        self.editor.setPlaceholderText(text)
+        self.editor.setAccessibleName(text)
+
+    def set_limit(self, height: int) -> None:
+        """The most the box may grow to (40 % of the window)."""
+        self._limit = height
+        self._settle()
+
+    def flush_draft(self) -> None:
+        """Save now what is waiting to be saved."""
+        if self._debounce.isActive():
+            self._debounce.stop()
+            text = self.text()
+            draft = Draft(text, self.editor.textCursor().position()) if text else None
+            self.draft_changed.emit(self._session, draft)
+
+    @property
+    def stops(self) -> bool:
+        """True while the button is Stop."""
+        return self._turn in (Turn.BUSY, Turn.ASKING) and not self.text().strip()
+
+    def _press(self) -> None:
+        if self.stops:
+            self.stop_requested.emit()
+        else:
+            self._submit()
+
+    def _submit(self) -> None:
+        text = self.text()
+        if not text.strip():
+            return
+        match self._turn:
+            case Turn.IDLE:
+                self.submitted.emit(text)
+            case Turn.COUNTING:
+                self.refused.emit(tr("A retry is waiting. Cancel it first; your text stays here."))
+            case Turn.ASKING:
+                self.refused.emit(tr("Answer the question first; your text stays here."))
+            case Turn.BUSY:
+                self.refused.emit(tr("The reply is still being written. Your text stays here until it is done."))
+
+    def _text_changed(self) -> None:
+        self._debounce.start()
+        self.refused.emit("")
+        self._settle()
+
+    def _settle(self) -> None:
+        stops = self.stops
+        self.button.set_icon_name("stop" if stops else "send")
+        self.button.setEnabled(stops or bool(self.text().strip()))
+        name = tr("Stop") if stops else tr("Send")
+        self.button.setAccessibleName(name)
+        self.button.setToolTip(f"{name}  {shortcut_text('Esc' if stops else 'Return')}")
+        self.hint.setVisible(self._turn in (Turn.BUSY, Turn.ASKING))
+        self._place()
+
+    def _place(self) -> None:
+        theme = self._look.theme
+        px = theme.px
+        line, side, gap = theme.line(Type.BODY), px(32), px(8)
+        hint = self.hint.sizeHint().width() + px(12) if not self.hint.isHidden() else 0
+        inner = self.width() - 2 * px(16)
+        beside = inner - side + px(8) - px(12) - hint
+        metrics = QFontMetricsF(theme.font(Type.BODY))
+        text = self.text()
+        several = "\n" in text or metrics.horizontalAdvance(text) > beside - px(2)
+        width = inner if several else beside
+        top = px(13)
+        self.editor.document().setTextWidth(width)
+        lines = max(1, round(self.editor.document().size().height() / line))
+        below = gap + side + gap if several else px(13)
+        most = max(1, (self._limit - top - below) // line) if self._limit else lines
+        shown = min(lines, most)
+        lead = self.editor.lead
+        self.editor.setVerticalScrollBarPolicy(
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > most else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        rect = QRect(px(16), top + lead, width + (px(8) if lines > most else 0), shown * line)
+        self.editor.setGeometry(self._mirrored(rect))
+        height = max(px(48), top + shown * line + below)
+        button = QRect(self.width() - gap - side, height - gap - side, side, side)
+        self.button.setGeometry(self._mirrored(button))
+        size = self.hint.sizeHint()
+        self.hint.setGeometry(
+            self._mirrored(QRect(button.left() - px(12) - size.width(), button.top(), size.width(), side))
+        )
+        if height != self.height() or self.minimumHeight() != height:
+            self.setFixedHeight(height)
+
+    def _mirrored(self, rect: QRect) -> QRect:
+        if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+            rect.moveLeft(self.width() - rect.right() - 1)
+        return rect
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.editor.setFocus()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        box(painter, self.rect(), theme.px(12), theme.color("surface"), theme.color("border_strong"))
+        painter.end()
+
+    def _restyle(self) -> None:
+        self.editor.restyle()
+        self._settle()
+        self.update()

@@ -1,0 +1,305 @@
+"""What the window does when a command, a button or the Esc key asks for it, and why it sometimes cannot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QUrl
+from PySide6.QtGui import QDesktopServices, QGuiApplication
+
+from reprise.bridge.library import Library
+from reprise.bridge.preferences import Preferences
+from reprise.domain.events import Answer
+from reprise.domain.messages import Role
+from reprise.domain.ports import Catalog, Clock
+from reprise.domain.sessions import messages
+from reprise.ui.boot_banner import Notice
+from reprise.ui.overlay import Sheet
+from reprise.ui.words import tr
+
+if TYPE_CHECKING:
+    from reprise.ui.conversation_view import ConversationView
+    from reprise.ui.palette import Chat, Palette
+    from reprise.ui.settings import SettingsSheet
+    from reprise.ui.window import MainWindow
+
+BUILTIN = "builtin"
+
+
+class WindowDeeds(QObject):
+    """The commands' other half. Before `attach` only what needs no session works."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._library: Library | None = None
+        self._catalog: Catalog | None = None
+        self._view: ConversationView | None = None
+        self._palette: Palette | None = None
+        self._settings: SettingsSheet | None = None
+        window.page.composer.submitted.connect(self._too_early)
+
+    def attach(self, library: Library, preferences: Preferences, catalog: Catalog, clock: Clock) -> None:
+        """Build what needs the library: the conversation view, the palette, the settings."""
+        from reprise.ui.conversation_view import ConversationView
+        from reprise.ui.palette import Palette
+        from reprise.ui.settings import SettingsSheet
+
+        window = self._window
+        window.page.composer.submitted.disconnect(self._too_early)
+        self._library, self._catalog, self._clock = library, catalog, clock
+        self._view = ConversationView(window.look, window.page, library, catalog, clock)
+        self._view.key_entered.connect(window.key_entered)
+        self._view.changed.connect(self._changed)
+        self._view.timeline.link_activated.connect(lambda address: QDesktopServices.openUrl(QUrl(address)))
+        self._palette = Palette(window.look, window, window.commands, self._chats, library.open)
+        self._settings = SettingsSheet(window.look, window, preferences)
+        self._settings.key_entered.connect(window.key_entered)
+        self._settings.closed.connect(self.models_changed)
+        window.header.model_chosen.connect(lambda ref: library.current.choose_model(ref))
+        window.header.renamed.connect(lambda title: library.rename(library.current.session_id, title))
+        window.header.picker_opening.connect(self.models_changed)
+        window.sidebar.session_wanted.connect(self.open_session)
+        window.page.first_run.starter_chosen.connect(self._begin)
+        window.look.chosen.connect(preferences.set_value)
+        library.current_changed.connect(self._changed)
+        library.row_changed.connect(self._changed)
+        library.reset.connect(self._changed)
+        library.problem.connect(lambda sentence: window.add_notice(Notice(sentence)))
+        preferences.changed.connect(self._preference_changed)
+        self._preferences = preferences
+        for problem in preferences.problems():
+            window.add_notice(Notice(problem.sentence, ((tr("Settings…"), self.open_settings),)))
+        window.look.choose_scheme(str(preferences.value("appearance.scheme")), by_person=False)
+        window.look.set_zoom(float(preferences.value("appearance.zoom")), by_person=False)
+        self._changed()
+
+    # -- what is done
+
+    def new_chat(self) -> None:
+        """Show a new chat and write in it."""
+        if self._library is not None:
+            self._library.new_chat()
+            self._window.close_sidebar_over()
+            self._window.page.composer.editor.setFocus()
+
+    def open_session(self, session_id: str) -> None:
+        """Show a session and write in it."""
+        if self._library is not None:
+            self._library.open(session_id)
+            self._window.page.composer.editor.setFocus()
+
+    def close_window(self) -> None:
+        """Leave, as the window's close button does."""
+        self._window.close()
+
+    def copy_last_reply(self) -> None:
+        """Put the newest reply on the clipboard."""
+        text = self._last_reply()
+        if text:
+            QGuiApplication.clipboard().setText(text)
+
+    def open_settings(self) -> None:
+        """Open the settings over the window."""
+        self._close_sheets()
+        self._window.close_sidebar_over()
+        if self._settings is not None:
+            self._settings.open_sheet()
+
+    def toggle_sidebar(self) -> None:
+        """See `MainWindow.toggle_sidebar`."""
+        self._window.toggle_sidebar()
+
+    def sidebar_shown(self) -> bool:
+        """Whether the sidebar is shown now."""
+        return not self._window.sidebar.isHidden()
+
+    def open_palette(self) -> None:
+        """Open the palette; pressed again it goes."""
+        if self._palette is None:
+            return
+        was_open = self._palette.is_open
+        self._close_sheets()
+        if not was_open:
+            self._palette.open_sheet()
+
+    def toggle_full_screen(self) -> None:
+        """Full screen, and back."""
+        window = self._window
+        if window.isFullScreen():
+            window.showNormal()
+        else:
+            window.showFullScreen()
+
+    def isFullScreen(self) -> bool:
+        """Whether the window fills the screen without a frame."""
+        return self._window.isFullScreen()
+
+    def escape(self) -> None:
+        """The Esc ladder below popups and sheets, which take the key themselves (behaviour D7)."""
+        if self._window.page.composer.editor.is_composing:
+            return
+        if self._close_sheets():
+            return
+        if self._window.sidebar_over:
+            self._window.close_sidebar_over()
+            return
+        if self._library is None:
+            return
+        conversation = self._library.current
+        if conversation.question_rounds is not None:
+            conversation.answer(Answer.STOP)
+        else:
+            conversation.stop()  # cancels a wait, else stops the turn, else does nothing
+
+    def retry(self) -> None:
+        """Retry now during a countdown, else go on with the pending turn."""
+        if self._library is not None:
+            self._library.current.retry()
+
+    def choose_model(self) -> None:
+        """Open the list of models."""
+        self._window.header.open_picker()
+
+    def rename(self) -> None:
+        """Turn the title into a field."""
+        self._window.header.edit_title()
+
+    def step_session(self, by: int) -> None:
+        """Show the next or previous chat."""
+        if self._library is not None:
+            self._library.step(by)
+
+    def jump_to_latest(self) -> None:
+        """Go to the end of the conversation."""
+        if self._view is not None:
+            self._view.timeline.jump_to_latest()
+
+    def open_shortcuts(self) -> None:
+        """Open the cheat sheet."""
+        from reprise.ui.shortcuts_sheet import ShortcutsSheet
+
+        self._close_sheets()
+        sheet = ShortcutsSheet(self._window.look, self._window, self._window.commands)
+        sheet.closed.connect(sheet.discard)
+        sheet.open_sheet()
+
+    def open_about(self) -> None:
+        """Say what this is."""
+        from reprise.ui.about_sheet import AboutSheet
+
+        self._close_sheets()
+        sheet = AboutSheet(self._window.look, self._window)
+        sheet.closed.connect(sheet.discard)
+        sheet.open_sheet()
+
+    # -- why it cannot be done now
+
+    def not_ready(self) -> str | None:
+        """Before the program is up."""
+        return None if self._library is not None else tr("Reprise is still starting.")
+
+    def stop_blocked(self) -> str | None:
+        """Nothing runs."""
+        busy = self._library is not None and self._library.current.is_busy
+        return None if busy else tr("Nothing is running.")
+
+    def retry_blocked(self) -> str | None:
+        """Neither pending nor counting down."""
+        if self._library is None:
+            return self.not_ready()
+        conversation = self._library.current
+        counting = conversation.retry_manager.is_counting
+        can = conversation.pending is not None and (counting or not conversation.is_busy)
+        return None if can else tr("Nothing waits to be retried.")
+
+    def reply_blocked(self) -> str | None:
+        """No reply yet."""
+        return None if self._last_reply() else tr("There is no reply yet.")
+
+    def rename_blocked(self) -> str | None:
+        """Nothing stored yet."""
+        stored = self._library is not None and self._library.current.is_stored
+        return None if stored else tr("A chat has a title once something was said in it.")
+
+    def step_blocked(self, by: int) -> str | None:
+        """No other chat on that side."""
+        if self._library is None:
+            return self.not_ready()
+        ids = [row.session.id for row in self._library.rows()]
+        current = self._library.current.session_id
+        if current not in ids:
+            return None if ids else tr("There is no other chat.")
+        place = ids.index(current) + by
+        return None if 0 <= place < len(ids) else tr("There is no other chat in this direction.")
+
+    def latest_blocked(self) -> str | None:
+        """The end is in view."""
+        away = self._view is not None and not self._view.timeline.is_at_tail
+        return None if away else tr("The latest message is in view.")
+
+    # -- keeping the window true
+
+    def models_changed(self, *_: object) -> None:
+        """Ask the catalog again what there is."""
+        if self._library is None or self._catalog is None:
+            return
+        models = self._catalog.models()
+        current = self._library.current.model
+        self._window.header.set_models(models, current)
+        info = next((info for info in models if info.ref == current), None)
+        if current is not None and info is not None:
+            place = info.provider_label or current.provider
+            self._window.page.first_run.set_model(info.label, place, current.provider == BUILTIN)
+
+    def _changed(self, *_: object) -> None:
+        if self._library is None:
+            return
+        conversation = self._library.current
+        title = conversation.title
+        self._window.header.set_title(title)
+        self._window.setWindowTitle(f"{title} - Reprise" if conversation.is_stored else "Reprise")
+        self.models_changed()
+        self._window.commands.refresh()
+
+    def _preference_changed(self, key: str) -> None:
+        if key == "appearance.scheme":
+            self._window.look.choose_scheme(str(self._preferences.value(key)), by_person=False)
+        elif key == "appearance.zoom":
+            self._window.look.set_zoom(float(self._preferences.value(key)), by_person=False)
+
+    def _begin(self, prompt: str, send: bool) -> None:
+        composer = self._window.page.composer
+        composer.set_text(prompt)
+        composer.editor.setFocus()
+        if send:
+            composer.submitted.emit(prompt)
+
+    def _too_early(self, _text: str) -> None:
+        self._window.page.say(tr("Reprise is still starting. Your text stays here."))
+
+    def _last_reply(self) -> str:
+        if self._library is None:
+            return ""
+        said = messages(self._library.current.history.branch)
+        return next((message.text for message in reversed(said) if message.role is Role.ASSISTANT), "")
+
+    def _chats(self) -> list[Chat]:
+        from reprise.ui.palette import Chat
+        from reprise.ui.sidebar.days import short_day
+
+        if self._library is None:
+            return []
+        today = self._clock.utc().astimezone().date()
+        return [
+            Chat(row.session.id, row.session.title, short_day(row.session.updated_at, today))
+            for row in self._library.rows()
+        ]
+
+    def _close_sheets(self) -> bool:
+        closed = False
+        for sheet in self._window.findChildren(Sheet):
+            if sheet.is_open:
+                sheet.close_sheet()
+                closed = True
+        return closed

@@ -1,0 +1,147 @@
+"""The composer's text field: plain text on the 22 px grid, Enter to send, safe with input methods."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QMimeData, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFontMetricsF,
+    QGuiApplication,
+    QInputMethodEvent,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextDocument,
+)
+from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
+
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+
+
+class Editor(QTextEdit):
+    """What is written next. Its documents live as long as their sessions are known, each with its own undo history.
+
+    Signals:
+        submitted(): Enter was pressed outside an input method's composition.
+    """
+
+    submitted = Signal()
+
+    def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._composing = False
+        self._caret_on = True
+        self.setAcceptRichText(False)
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setCursorWidth(0)
+        self.viewport().setAutoFillBackground(False)
+        self._blink = QTimer(self)
+        self._blink.timeout.connect(self._toggle_caret)
+        self.cursorPositionChanged.connect(self._show_caret)
+        look.changed.connect(self.restyle)
+
+    @property
+    def is_composing(self) -> bool:
+        """True while an input method composes."""
+        return self._composing
+
+    def new_document(self, text: str) -> QTextDocument:
+        """A document of the composer's type; filling it is no step of its undo history."""
+        document = QTextDocument(self.parent())
+        document.setUndoRedoEnabled(False)
+        document.setDocumentMargin(0)
+        document.setDefaultFont(self._look.theme.font(Type.BODY))
+        cursor = QTextCursor(document)
+        cursor.setBlockFormat(self._block_format())
+        cursor.insertText(text)
+        document.setUndoRedoEnabled(True)
+        document.setModified(False)
+        return document
+
+    def restyle(self) -> None:
+        """Take the theme's font for the shown document."""
+        self.setFont(self._look.theme.font(Type.BODY))
+        self.document().setDefaultFont(self._look.theme.font(Type.BODY))
+        self.setCursorWidth(0)  # our own caret; each document brings Qt's back
+        self.viewport().update()
+
+    @property
+    def lead(self) -> int:
+        """Pixels above the first line's text that put it in the middle of its 22 px."""
+        height = QFontMetricsF(self._look.theme.font(Type.BODY)).height()
+        return max(0, round((self._look.theme.line(Type.BODY) - height) / 2))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self._composing:
+            if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
+                self.textCursor().insertBlock()
+                self.ensureCursorVisible()
+            elif not event.isAutoRepeat():
+                self.submitted.emit()
+            return
+        super().keyPressEvent(event)
+
+    def event(self, event: QEvent) -> bool:
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_Escape
+            and self._composing
+        ):
+            event.accept()  # Esc ends the composition, never the turn (behaviour D7)
+            return True
+        return super().event(event)
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        self._composing = bool(event.preeditString())
+        self.setCursorWidth(1 if self._composing else 0)
+        super().inputMethodEvent(event)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        if source.hasText():
+            self.textCursor().insertText(source.text())
+            self.ensureCursorVisible()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._show_caret()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self._composing = False
+        self._blink.stop()
+        super().focusOutEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self._caret_on and self.hasFocus() and not self._composing:
+            theme = self._look.theme
+            rect = self.cursorRect()
+            painter = QPainter(self.viewport())
+            height = QFontMetricsF(theme.font(Type.BODY)).height()
+            painter.fillRect(rect.left(), rect.top(), theme.px(2), round(height), theme.color("accent"))
+            painter.end()
+
+    def _show_caret(self) -> None:
+        self._caret_on = True
+        flash = QGuiApplication.styleHints().cursorFlashTime()
+        if self.hasFocus() and flash > 0 and self._look.moves:
+            self._blink.start(flash // 2)
+        self.viewport().update()
+
+    def _toggle_caret(self) -> None:
+        self._caret_on = not self._caret_on
+        self.viewport().update()
+
+    def _block_format(self) -> QTextBlockFormat:
+        # A share of the font's height, not pixels: it then fits every zoom without a step in the undo history.
+        theme = self._look.theme
+        share = 100 * theme.line(Type.BODY) / QFontMetricsF(theme.font(Type.BODY)).height()
+        made = QTextBlockFormat()
+        made.setLineHeight(max(100.0, share), QTextBlockFormat.LineHeightTypes.ProportionalHeight.value)
+        return made

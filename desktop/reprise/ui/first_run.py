@@ -1,0 +1,281 @@
+"""The empty page: which model answers, whether it is there yet, three things it does well, and the way to another."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLocale, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+
+from reprise.ui.controls import Glyph, Text
+from reprise.ui.focus import show_ring
+from reprise.ui.painting import box, label, rule
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+from reprise.ui.words import tr
+
+COLUMN = 760
+NARROW = 640
+
+
+def starters() -> list[tuple[str, str, bool]]:
+    """Three things even a small model does well: what is shown, the prompt, and whether it goes out at once."""
+    return [
+        (tr("Explain a word to a child"), tr('Explain the word "horizon" to a child in three sentences.'), True),
+        (tr("List ideas for a rainy Sunday"), tr("List five ideas for a rainy Sunday."), True),
+        (tr("Summarise a text that I paste"), tr("Summarise this text in two sentences:\n\n"), False),
+    ]
+
+
+class FirstRun(QWidget):
+    """Shown while a chat is empty.
+
+    Signals:
+        starter_chosen(str prompt, bool send): a starter was pressed.
+        own_model_wanted(): "Use your own model..." was pressed.
+    """
+
+    starter_chosen = Signal(str, bool)
+    own_model_wanted = Signal()
+
+    def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("firstRun")
+        self._look = look
+        self._builtin = True
+        self._column = QVBoxLayout(self)
+        self._logo = Glyph(look, "reprise", "accent", 34, self)
+        self._title = Text(look, "", Type.DISPLAY, wrap=True, parent=self)
+        self._title.setObjectName("firstRunTitle")
+        self._lead = Text(look, "", Type.BODY, "muted", wrap=True, parent=self)
+        self._lead.setObjectName("firstRunLead")
+        self._cards = QHBoxLayout()
+        self._left = _Titled(look, tr("Built in"), self)
+        self._right = _Titled(look, tr("Another model"), self)
+        self._model = _ModelRow(look, self._left.card)
+        self._left.card.column.addWidget(self._model)
+        for index, (text, prompt, send) in enumerate(starters()):
+            row = _Row(look, text, parent=self._left.card)
+            row.setObjectName(f"starter{index + 1}")
+            row.clicked.connect(lambda _checked=False, p=prompt, s=send: self.starter_chosen.emit(p, s))
+            self._left.card.column.addWidget(row)
+        own = _Row(look, tr("Use your own model…"), icon="plus", accent=True, parent=self._right.card)
+        own.setObjectName("ownModelButton")
+        own.clicked.connect(self.own_model_wanted)
+        self._right.card.column.addWidget(own)
+        self._cards.addWidget(self._left, 1, Qt.AlignmentFlag.AlignTop)
+        self._cards.addWidget(self._right, 1, Qt.AlignmentFlag.AlignTop)
+        self._column.addStretch(97)
+        self._column.addWidget(self._logo)
+        self._column.addWidget(self._title)
+        self._column.addWidget(self._lead)
+        self._column.addLayout(self._cards)
+        self._column.addStretch(182)
+        look.changed.connect(self._restyle)
+        self.set_builtin_state("starting", 0, 0, "")
+        self._restyle()
+
+    def set_builtin_state(self, kind: str, done: int, total: int, sentence: str) -> None:
+        """How the built-in model is.
+
+        `kind` is ``fetching`` (`done` of `total` bytes), ``starting``, ``ready`` or ``unavailable`` (`sentence` says
+        why). `sentence`, when given, stands under the model's name.
+        """
+        titles = {
+            "ready": tr("Ready when you are"),
+            "unavailable": tr("Choose a model to begin"),
+        }
+        leads = {
+            "ready": tr("A small model runs on this computer; nothing you write leaves it."),
+            "unavailable": tr("The built-in model cannot run here. Use one of your own; its settings take a minute."),
+        }
+        self._title.setText(titles.get(kind, tr("Ready in a moment")))
+        self._lead.setText(
+            leads.get(
+                kind,
+                tr(
+                    "A small model is on its way; it runs on this computer. Write your first message now, and it is "
+                    "answered as soon as the model is here."
+                ),
+            )
+        )
+        self._model.show_state(kind, done, total, sentence)
+        self._left.card.updateGeometry()
+
+    def set_model(self, label_: str, place: str, builtin: bool) -> None:
+        """Which model answers; one that is not built in has no progress to show."""
+        self._builtin = builtin
+        self._left.heading.setText(tr("Built in") if builtin else tr("To begin with"))
+        self._model.setVisible(builtin)
+        if not builtin:
+            self._title.setText(tr("{model} answers here").format(model=label_))
+            self._lead.setText(
+                tr("Write a message, or begin with one of these. It goes to {place}.").format(place=place)
+            )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._margins()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._look.theme.color("page"))
+        painter.end()
+
+    def _margins(self) -> None:
+        px = self._look.theme.px
+        side = max(px(16), (self.width() - px(COLUMN)) // 2)
+        self._column.setContentsMargins(side, px(16), side, px(16))
+        narrow = self.width() < px(NARROW)
+        wanted = QHBoxLayout.Direction.TopToBottom if narrow else QHBoxLayout.Direction.LeftToRight
+        if self._cards.direction() != wanted:
+            self._cards.setDirection(wanted)
+
+    def _restyle(self) -> None:
+        px = self._look.theme.px
+        self._column.setSpacing(0)
+        self._logo.setContentsMargins(0, 0, 0, 0)
+        for widget, top in ((self._title, 22), (self._lead, 2)):
+            widget.setContentsMargins(px(16), px(top), px(16), 0)
+        self._cards.setContentsMargins(0, px(26), 0, 0)
+        self._cards.setSpacing(px(16))
+        self._margins()
+
+
+class _Titled(QWidget):
+    def __init__(self, look: Appearance, heading: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self._layout = column
+        self.heading = Text(look, heading, Type.SMALL, "muted", weight=600, parent=self)
+        self.card = _Card(look, self)
+        column.addWidget(self.heading)
+        column.addWidget(self.card)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def _restyle(self) -> None:
+        px = self._look.theme.px
+        self.heading.setContentsMargins(px(16), 0, 0, 0)
+        self._layout.setSpacing(px(8))
+
+
+class _Card(QWidget):
+    def __init__(self, look: Appearance, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.column = QVBoxLayout(self)
+        self.column.setContentsMargins(1, 1, 1, 1)
+        self.column.setSpacing(0)
+        look.changed.connect(self.update)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        box(painter, self.rect(), theme.px(10), theme.color("surface"), theme.color("border_strong"))
+        painter.end()
+
+
+class _ModelRow(QWidget):
+    """The built-in model's name, what it is good for, and how much of it is here."""
+
+    def __init__(self, look: Appearance, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.setObjectName("builtinRow")
+        self._row = QHBoxLayout(self)
+        self._icon = Glyph(look, "model", "muted", 20, self)
+        self._column = QVBoxLayout()
+        self._top = QHBoxLayout()
+        self._name = Text(look, "SmolLM2 135M", Type.BODY, weight=600, parent=self)
+        self._size = Text(look, "", Type.SMALL, "muted", tabular=True, parent=self)
+        self._size.setObjectName("builtinSize")
+        self._what = Text(look, "", Type.UI, "muted", wrap=True, parent=self)
+        self._what.setObjectName("builtinSentence")
+        self._bar = QProgressBar(self)
+        self._bar.setTextVisible(False)
+        self._bar.setAccessibleName(tr("Fetching the built-in model"))
+        self._top.addWidget(self._name)
+        self._top.addStretch(1)
+        self._top.addWidget(self._size)
+        self._column.addLayout(self._top)
+        self._column.addWidget(self._what)
+        self._column.addWidget(self._bar)
+        self._row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addLayout(self._column, 1)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def show_state(self, kind: str, done: int, total: int, sentence: str) -> None:
+        """See `FirstRun.set_builtin_state`."""
+        fetching = kind == "fetching"
+        self._what.setText(sentence or tr("Small and quick, for trying things out"))
+        self._bar.setVisible(fetching)
+        if fetching:
+            # Kilobytes: the bar counts in 32 bits.
+            self._bar.setRange(0, max(0, total // 1024))
+            self._bar.setValue(min(done, total) // 1024)
+        locale = QLocale()
+        self._size.setText(
+            tr("{done} of {total} MB").format(
+                done=locale.toString(round(done / 1e6)), total=locale.toString(round(total / 1e6))
+            )
+            if fetching and total
+            else tr("starting")
+            if kind == "starting"
+            else ""
+        )
+
+    def _restyle(self) -> None:
+        px = self._look.theme.px
+        self._row.setContentsMargins(px(15), px(12), px(15), px(16))
+        self._row.setSpacing(px(12))
+        self._column.setSpacing(0)
+        self._bar.setContentsMargins(0, px(6), 0, 0)
+
+
+class _Row(QPushButton):
+    """A full-width row with a hairline above it."""
+
+    def __init__(
+        self, look: Appearance, text: str, *, icon: str | None = None, accent: bool = False, parent: QWidget
+    ) -> None:
+        super().__init__(text, parent)
+        self._look, self._icon, self._accent = look, icon, accent
+        self.setAccessibleName(text)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        show_ring(self, self._look, event.reason())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        px = theme.px
+        painter = QPainter(self)
+        if self.isDown() or self.underMouse():
+            inner = self.rect().adjusted(px(3), px(2), -px(3), -px(2))
+            box(painter, inner, px(6), theme.color("pressed" if self.isDown() else "hover"))
+        if not self._accent:
+            rule(painter, px(47), self.width(), 0, theme.color("border"))
+        if self._icon:
+            side = px(18)
+            pixmap = self._look.icons.pixmap(self._icon, "accent", side, self.devicePixelRatioF())
+            painter.drawPixmap(px(16), (self.height() - side) // 2, pixmap)
+        weight = 500 if self._accent else None
+        area = self.rect().adjusted(px(47), 0, -px(36), 0)
+        font = theme.font(Type.BODY if self._accent else Type.UI, weight=weight)
+        label(painter, area, self.text(), font, theme.color("accent" if self._accent else "text"))
+        if not self._accent:
+            side = px(14)
+            pixmap = self._look.icons.pixmap("chevron-right", "muted", side, self.devicePixelRatioF())
+            painter.drawPixmap(self.width() - px(15) - side, (self.height() - side) // 2, pixmap)
+        painter.end()
+
+    def _restyle(self) -> None:
+        self.setFixedHeight(self._look.theme.px(44 if self._accent else 32))
+        self.update()

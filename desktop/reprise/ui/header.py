@@ -1,0 +1,148 @@
+"""The header: sidebar toggle, title (renamed in place), model picker, and the button behind which the menus are."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QStackedLayout, QWidget
+
+from reprise.domain.messages import ModelRef
+from reprise.domain.models import ModelInfo
+from reprise.ui.controls import Button, Elided, Kind
+from reprise.ui.menus import add_choice, make_menu
+from reprise.ui.painting import rule
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+from reprise.ui.words import tr
+
+TITLE_LIMIT = 64
+
+
+class Header(QWidget):
+    """One line of 48 px.
+
+    Signals:
+        sidebar_toggled(): the sidebar button was pressed.
+        model_chosen(ModelRef): from the picker.
+        renamed(str): another title was typed.
+        picker_opening(): the picker wants fresh models before its list opens.
+    """
+
+    sidebar_toggled = Signal()
+    model_chosen = Signal(object)
+    renamed = Signal(str)
+    picker_opening = Signal()
+
+    def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._look = look
+        self._models: tuple[ModelInfo, ...] = ()
+        self._model: ModelRef | None = None
+        self._menu: QMenu | None = None
+        self.toggle = Button(look, kind=Kind.ICON, icon="sidebar", icon_px=18, height=32, parent=self)
+        self.toggle.setObjectName("sidebarButton")
+        self.toggle.setAccessibleName(tr("Sidebar"))
+        self.toggle.clicked.connect(self.sidebar_toggled)
+        self.title = Elided(look, Type.TITLE, parent=self)
+        self.title.setObjectName("chatTitle")
+        self._editor = QLineEdit(self)
+        self._editor.setObjectName("titleEditor")
+        self._editor.setAccessibleName(tr("Title of the chat"))
+        self._editor.setMaxLength(TITLE_LIMIT)
+        self._editor.setProperty("bare", True)
+        self._editor.returnPressed.connect(self._rename)
+        self._editor.installEventFilter(self)
+        self._editor.hide()
+        self.picker = Button(look, kind=Kind.PLAIN, chevron="chevron-down", height=32, padding=8, parent=self)
+        self.picker.setObjectName("modelPicker")
+        self.picker.setAccessibleName(tr("Model"))
+        self.picker.clicked.connect(self.open_picker)
+        self.more = Button(look, kind=Kind.ICON, icon="more", icon_px=18, height=32, parent=self)
+        self.more.setObjectName("moreButton")
+        self.more.setAccessibleName(tr("Menu"))
+        self._row = QHBoxLayout(self)
+        titles = QWidget(self)
+        titles.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._titles = QStackedLayout(titles)
+        self._titles.addWidget(self.title)
+        self._titles.addWidget(self._editor)
+        for widget in (self.toggle, titles, self.picker, self.more):
+            self._row.addWidget(widget, 1 if widget is titles else 0, Qt.AlignmentFlag.AlignVCenter)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def set_title(self, title: str) -> None:
+        """Show the session's title."""
+        self.title.set_text(title)
+
+    def set_models(self, models: tuple[ModelInfo, ...], current: ModelRef | None) -> None:
+        """What the picker offers, and which one answers."""
+        self._models, self._model = models, current
+        label = next((info.label for info in models if info.ref == current), current.model if current else "")
+        self.picker.setText((label or tr("Choose a model")).replace("&", "&&"))
+        self.picker.setAccessibleName(tr("Model: {label}").format(label=label or tr("none")))
+        self.picker.updateGeometry()
+
+    def open_picker(self) -> None:
+        """Open the list of models under the button."""
+        self.picker_opening.emit()
+        menu = make_menu(self)
+        menu.setObjectName("modelList")
+        for info in self._models:
+            aside = info.unavailable or info.provider_label
+            action = add_choice(
+                menu,
+                info.label.replace("&", "&&"),
+                aside,
+                enabled=info.unavailable is None,
+                checked=info.ref == self._model,
+            )
+            action.triggered.connect(lambda _checked=False, ref=info.ref: self.model_chosen.emit(ref))
+        if not self._models:
+            menu.addAction(tr("No model yet")).setEnabled(False)
+        menu.aboutToHide.connect(menu.deleteLater)
+        self._menu = menu
+        corner = QPoint(self.picker.width() - menu.sizeHint().width(), self.picker.height() + 2)
+        menu.popup(self.picker.mapToGlobal(corner))
+
+    def edit_title(self) -> None:
+        """Turn the title into a field."""
+        self._editor.setText(self.title.text())
+        self._titles.setCurrentWidget(self._editor)
+        self._editor.selectAll()
+        self._editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._editor:
+            if event.type() == QEvent.Type.FocusOut:
+                self._stop_editing()
+            elif isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+                if event.type() == QEvent.Type.ShortcutOverride:
+                    event.accept()
+                    return True
+                self._stop_editing()
+                return True
+        return super().eventFilter(watched, event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._look.theme.color("page"))
+        rule(painter, 0, self.width(), self.height() - 1, self._look.theme.color("border"))
+        painter.end()
+
+    def _rename(self) -> None:
+        title = self._editor.text().strip()
+        self._stop_editing()
+        if title and title != self.title.text():
+            self.renamed.emit(title)
+
+    def _stop_editing(self) -> None:
+        self._titles.setCurrentWidget(self.title)
+
+    def _restyle(self) -> None:
+        theme = self._look.theme
+        self.setFixedHeight(theme.px(48))
+        self._row.setContentsMargins(theme.px(10), 0, theme.px(10), 0)
+        self._row.setSpacing(theme.px(6))
+        self._editor.setFont(theme.font(Type.TITLE))
+        self.update()

@@ -1,0 +1,133 @@
+"""The page beside the sidebar: timeline or empty page above, banner and composer below, on the same two edges."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QWidget
+
+from reprise.ui.composer import Composer
+from reprise.ui.controls import Button, Kind, Text
+from reprise.ui.first_run import FirstRun
+from reprise.ui.painting import box
+from reprise.ui.retry_banner import RetryBanner
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+from reprise.ui.words import tr
+
+COLUMN = 760
+NARROW = 640
+
+
+class Page(QWidget):
+    """Lays out what a conversation shows; knows nothing of conversations.
+
+    Signals:
+        jump_wanted(): "Jump to latest" was pressed.
+    """
+
+    jump_wanted = Signal()
+
+    def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("page")
+        self._look = look
+        self.first_run = FirstRun(look, self)
+        self._timeline: QWidget | None = None
+        self.jump = JumpButton(look, self)
+        self.jump.clicked.connect(self.jump_wanted)
+        self.jump.hide()
+        self.banner = RetryBanner(look, self)
+        self.composer = Composer(look, self)
+        self._quiet = Text(look, "", Type.SMALL, "muted", parent=self)
+        self._quiet.setObjectName("composerNote")
+        self.composer.refused.connect(self.say)
+        self.composer.installEventFilter(self)
+        self.banner.installEventFilter(self)
+        look.changed.connect(self.arrange)
+
+    def set_timeline(self, timeline: QWidget) -> None:
+        """Put the timeline on the page, hidden until something is said."""
+        self._timeline = timeline
+        timeline.setParent(self)
+        timeline.hide()
+        timeline.stackUnder(self.jump)
+        QWidget.setTabOrder(timeline, self.banner.now)
+        self.arrange()
+
+    def show_empty(self, empty: bool) -> None:
+        """Show the empty page, or the timeline."""
+        show_timeline = not empty and self._timeline is not None
+        self.first_run.setVisible(empty)
+        if self._timeline is not None:
+            self._timeline.setVisible(show_timeline)
+        if empty:
+            self.jump.hide()
+
+    def say(self, sentence: str) -> None:
+        """One quiet line under the composer; "" takes it away."""
+        self._quiet.setText(sentence)
+        self._quiet.setAccessibleName(sentence)
+        self.arrange()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Show, QEvent.Type.Hide):
+            self.arrange()
+        return False
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.arrange()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._look.theme.color("page"))
+        painter.end()
+
+    def arrange(self) -> None:
+        """Put everything on its edge; idempotent."""
+        px = self._look.theme.px
+        width, height = self.width(), self.height()
+        if width <= 0 or height <= 0:
+            return
+        side = max(px(16), (width - px(COLUMN)) // 2)
+        column = max(1, width - 2 * side)
+        bottom = px(16 if width < px(NARROW) else 20)
+        self.composer.set_limit(round(self.window().height() * 0.4))
+        _place(self.composer, QRect(side, height - bottom - self.composer.height(), column, self.composer.height()))
+        top = self.composer.y()
+        note = QRect(side + px(16), top + self.composer.height(), column - px(32), bottom)
+        self._quiet.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading)
+        _place(self._quiet, note)
+        if not self.banner.isHidden():
+            _place(self.banner, QRect(side, top - px(8) - self.banner.height(), column, self.banner.height()))
+            top = self.banner.y()
+        body = QRect(0, 0, width, max(0, top))
+        _place(self.first_run, body)
+        if self._timeline is not None:
+            _place(self._timeline, body)
+        size = self.jump.sizeHint()
+        _place(self.jump, QRect((width - size.width()) // 2, top - px(16) - size.height(), size.width(), size.height()))
+
+
+class JumpButton(Button):
+    """The round-ended button that leads back to the end."""
+
+    def __init__(self, look: Appearance, parent: QWidget) -> None:
+        super().__init__(look, tr("Jump to latest"), kind=Kind.PLAIN, icon="jump-latest", parent=parent)
+        self.setObjectName("jumpToLatest")
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        box(painter, self.rect(), self.height() / 2, theme.color("raised"), theme.color("border_strong"))
+        painter.end()
+        super().paintEvent(event)
+
+    def _colors(self) -> tuple[str | None, str | None, str]:
+        return None, None, "text"
+
+
+def _place(widget: QWidget, rect: QRect) -> None:
+    if widget.geometry() != rect:
+        widget.setGeometry(rect)

@@ -1,0 +1,156 @@
+"""The pending card: what happened in one sentence, what is safe, the fix first, and Details in place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+
+from reprise.domain.failures import FailureKind
+from reprise.ui.attempt_details import AttemptDetails, Details
+from reprise.ui.controls import Button, Glyph, Kind, Text
+from reprise.ui.key_field import KeyField
+from reprise.ui.painting import box
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+from reprise.ui.words import Sentence, tr
+
+
+class PendingCard(QWidget):
+    """One card under the prompt of a pending turn.
+
+    Signals:
+        retried(): Retry was pressed.
+        key_entered(str): another key was given; Retry is meant as well.
+    """
+
+    retried = Signal()
+    key_entered = Signal(str)
+
+    def __init__(self, look: Appearance, said: Sentence, details: Details, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("pendingCard")
+        self.setAccessibleName(f"{said.title} {said.advice}".strip())
+        self._look = look
+        self._details = details
+        self._opened: AttemptDetails | None = None
+        failure = details.failure
+        self._column = QVBoxLayout(self)
+        self._column.setSpacing(0)
+        self._head = QHBoxLayout()
+        self._icon = Glyph(look, said.icon, "warn" if said.icon != "stop" else "muted", 20, self)
+        self._body = QVBoxLayout()
+        self._body.setSpacing(0)
+        self.title = Text(look, said.title, Type.BODY, weight=600, wrap=True, parent=self)
+        self.title.setObjectName("pendingTitle")
+        self.advice = Text(look, said.advice, Type.UI, "muted", wrap=True, parent=self)
+        self.advice.setObjectName("pendingAdvice")
+        self.advice.setVisible(bool(said.advice))
+        self._field: KeyField | None = None
+        self._buttons = QWidget(self)
+        self._row = QHBoxLayout(self._buttons)
+        self.enter_key: Button | None = None
+        if failure is not None and failure.kind is FailureKind.AUTH:
+            self.enter_key = Button(look, tr("Enter key…"), kind=Kind.PRIMARY, icon="key", parent=self)
+            self.enter_key.setObjectName("enterKeyButton")
+            self.enter_key.clicked.connect(self.open_key_field)
+            self._row.addWidget(self.enter_key)
+        asks = failure is not None and failure.retry_after_s is not None and not failure.retryable
+        self.retry = Button(
+            look,
+            tr("Retry now") if asks else tr("Retry"),
+            kind=Kind.FRAMED if self.enter_key else Kind.PRIMARY,
+            icon=None if self.enter_key else "retry",
+            parent=self,
+        )
+        self.retry.setObjectName("retryButton")
+        self.retry.clicked.connect(self.retried)
+        self._row.addWidget(self.retry)
+        self._row.addStretch(1)
+        self.toggle = Button(look, tr("Details"), kind=Kind.PLAIN, chevron="chevron-down", padding=8, parent=self)
+        self.toggle.setObjectName("detailsButton")
+        self.toggle.clicked.connect(self.toggle_details)
+        self.toggle.setVisible(failure is not None or len(details.attempts) > 1)
+        self._row.addWidget(self.toggle)
+        for widget in (self.title, self.advice, self._buttons):
+            self._body.addWidget(widget)
+        self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        self._head.addLayout(self._body, 1)
+        self._column.addLayout(self._head)
+        look.changed.connect(self._restyle)
+        self._restyle()
+
+    def toggle_details(self) -> None:
+        """Open or close Details in place."""
+        if self._opened is not None:
+            self._opened.hide()
+            self._column.removeWidget(self._opened)
+            self._opened.deleteLater()
+            self._opened = None
+        else:
+            self._opened = AttemptDetails(self._look, self._details, self)
+            self._column.addWidget(self._opened)
+            self._opened.show()
+        self.toggle.chevron = "chevron-up" if self._opened else "chevron-down"
+        self.toggle.update()
+        self._relayout()
+
+    def open_key_field(self) -> None:
+        """Show the field for another key inside the card, in place of the buttons."""
+        if self._field is not None:
+            return
+        self._field = KeyField(self._look, self._details.provider, self)
+        self._field.accepted.connect(self.key_entered)
+        self._field.cancelled.connect(self._close_key_field)
+        self._buttons.hide()
+        self.advice.hide()
+        self._body.addWidget(self._field)
+        self._field.show()
+        self._field.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._relayout()
+
+    @property
+    def key_line(self) -> QLineEdit | None:
+        """The open key field."""
+        return self._field.line if self._field else None
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self._field is not None:
+            self._close_key_field()
+            return
+        super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        theme = self._look.theme
+        painter = QPainter(self)
+        box(painter, self.rect(), theme.px(10), theme.color("surface"), theme.color("border_strong"))
+        painter.end()
+
+    def _close_key_field(self) -> None:
+        if self._field is None:
+            return
+        self._field.hide()
+        self._body.removeWidget(self._field)
+        self._field.deleteLater()
+        self._field = None
+        self._buttons.show()
+        self.advice.setVisible(bool(self.advice.text()))
+        if self.enter_key:
+            self.enter_key.setFocus()
+        self._relayout()
+
+    def _relayout(self) -> None:
+        self._column.invalidate()
+        self.updateGeometry()
+
+    def _restyle(self) -> None:
+        px = self._look.theme.px
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._head.setContentsMargins(px(14), px(15), px(16), px(16))
+        self._head.setSpacing(px(14))
+        self._body.setContentsMargins(0, 0, 0, 0)
+        self.advice.setContentsMargins(0, px(3), 0, 0)
+        self._row.setContentsMargins(0, px(12 if self.advice.text() else 15), 0, 0)
+        self._row.setSpacing(px(8))
+        self._relayout()
+        self.update()

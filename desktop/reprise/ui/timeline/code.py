@@ -1,0 +1,319 @@
+"""A code box: header with language, wrap and copy; lines laid out when visible; its own sideways scrolling."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QTextLayout, QTextOption
+
+from reprise.ui.theme import Type
+from reprise.ui.timeline.block import Block, Hit, Scene, tr
+from reprise.ui.timeline.highlight import Line, language_name
+from reprise.ui.timeline.hscroll import SideScroll
+from reprise.ui.timeline.inline import cut, units
+from reprise.ui.timeline.markdown import Frame
+from reprise.ui.timeline.prose import cursor_x, indent_of, paint_frame
+from reprise.ui.timeline.sheet import Sheet, box
+
+_HEADER = 34
+_BOTTOM = 10
+_BAR = 8
+_TAB = 4
+
+
+class CodeBlock(Block):
+    """Code of one language.
+
+    Attributes:
+        lines: The code's lines; the last may be unfinished while the fence is open.
+        is_open: The fence has no end yet.
+        revision: Grows when lines change.
+        colored: Lines whose colours are known.
+        just_copied: Show "Copied" in place of "Copy".
+    """
+
+    selectable = True
+
+    def __init__(self, sheet: Sheet, frame: Frame, lines: list[str], language: str, *, is_open: bool = False) -> None:
+        super().__init__(sheet)
+        self.frame = frame
+        self.lines = lines
+        self.language = language
+        self.is_open = is_open
+        self.revision = 0
+        self.colored = 0
+        self.just_copied = False
+        self.wrapped = False
+        self.side = SideScroll()
+        self._x = indent_of(sheet, frame)
+        self._grid = sheet.grid(Type.CODE)
+        self._colors: list[Line] = []
+        self._layouts: dict[int, QTextLayout] = {}
+        self._tops: list[int] = []  # of each line in rows, when wrapped
+        self._starts: list[int] = []
+        self._widest = ""
+        self._width = 0
+        self.height = self._rows() * self._grid.line + sheet.px(_HEADER + _BOTTOM)
+
+    def extend(self, lines: list[str], partial: str, known: int) -> None:
+        """Show the first `known` lines as they are and `lines` plus the unfinished `partial` after them."""
+        del self.lines[known:]
+        for at in range(known, len(self.lines) + len(lines) + 2):
+            self._layouts.pop(at, None)
+        self.lines.extend(lines)
+        if partial or not self.lines:
+            self.lines.append(partial)
+        for line in self.lines[known:]:
+            if len(line) > len(self._widest):
+                self._widest = line
+        self.colored = min(self.colored, known)
+        self.revision += 1
+        self._starts = []
+        self._measured = -1
+
+    def close(self, text: str) -> None:
+        """The fence has ended: this is its text. The colours so far stay until the exact ones are there."""
+        lines = text.split("\n")
+        if lines != self.lines:
+            same = min(len(lines), len(self.lines))
+            self.extend(lines[same - 1 :], "", max(0, same - 1))
+        self.is_open = False
+        self.colored = 0
+
+    @property
+    def text(self) -> str:
+        """The code, byte for byte, without a newline at the end."""
+        return "\n".join(self.lines)
+
+    @property
+    def wants_colors(self) -> bool:
+        """True while lines are uncoloured and the language is named."""
+        return bool(self.language) and self.colored < len(self.lines)
+
+    def set_colors(self, first: int, colors: list[Line]) -> None:
+        """The runs of the lines from `first` on."""
+        self._colors[first:] = colors
+        self.colored = first + len(colors) if self.is_open else len(self.lines)
+        for at in [at for at in self._layouts if at >= first]:
+            del self._layouts[at]
+
+    def toggle_wrap(self) -> None:
+        """Break long lines, or let them run and scroll."""
+        self.wrapped = not self.wrapped
+        self.side.offset = 0
+        self._measured = -1
+        self._layouts.clear()
+
+    def release(self) -> None:
+        self._layouts.clear()
+
+    def _rows(self) -> int:
+        return self._tops[-1] if self.wrapped and self._tops else len(self.lines)
+
+    def _layout(self, width: int) -> int:
+        if not self._widest:
+            self._widest = max(self.lines, key=len)
+        if self._width != width:
+            self._width = width
+            self._layouts.clear()
+        view = width - self._x - 2 * self.sheet.inset
+        if self.wrapped:
+            self.side.set_sizes(0, view)
+            self._tops = [0, *accumulate(self._rows_of(at, view) for at in range(len(self.lines)))]
+        else:
+            self._tops = []
+            self.side.set_sizes(self._grid.metrics.horizontalAdvance(self._widest.expandtabs(_TAB)), view)
+        bar = self.sheet.px(_BAR) if self.side.needed else 0
+        return self._rows() * self._grid.line + self.sheet.px(_HEADER + _BOTTOM) + bar
+
+    def _rows_of(self, at: int, view: float) -> int:
+        line = self.lines[at]
+        if line.isascii() and "\t" not in line:
+            columns = max(1, int(view / self._grid.metrics.horizontalAdvance("m")))
+            if len(line) <= columns:
+                return 1
+        return self._line(at).lineCount()
+
+    def _line(self, at: int) -> QTextLayout:
+        made = self._layouts.get(at)
+        if made is not None:
+            return made
+        made = QTextLayout(self.lines[at], self._grid.font)
+        option = QTextOption()
+        option.setTabStopDistance(_TAB * self._grid.metrics.horizontalAdvance(" "))
+        # Code reads from left to right whatever letters its strings hold.
+        option.setTextDirection(Qt.LayoutDirection.LeftToRight)
+        option.setWrapMode(QTextOption.WrapMode.WrapAnywhere if self.wrapped else QTextOption.WrapMode.NoWrap)
+        made.setTextOption(option)
+        if at < len(self._colors):
+            ranges = []
+            for start, length, token in self._colors[at]:
+                run = QTextLayout.FormatRange()
+                run.start, run.length, run.format = start, length, self.sheet.foreground(token)
+                ranges.append(run)
+            made.setFormats(ranges)
+        made.beginLayout()
+        row = 0
+        while (line := made.createLine()).isValid():
+            line.setLineWidth(self._width - self._x - 2 * self.sheet.inset if self.wrapped else 1e7)
+            line.setPosition(QPointF(0, row * self._grid.line + self._grid.baseline - line.ascent()))
+            row += 1
+        made.endLayout()
+        self._layouts[at] = made
+        return made
+
+    def _row_top(self, at: int) -> int:
+        return self.sheet.px(_HEADER) + (self._tops[at] if self._tops else at) * self._grid.line
+
+    def _line_at(self, y: float) -> int:
+        row = int((y - self.sheet.px(_HEADER)) // self._grid.line)
+        at = bisect_right(self._tops, row) - 1 if self._tops else row
+        return min(len(self.lines) - 1, max(0, at))
+
+    def paint(self, painter: QPainter, scene: Scene) -> None:
+        sheet = self.sheet
+        if self.frame.containers:
+            paint_frame(painter, sheet, self.frame, sheet.grid(Type.BODY), self.height, self.gap)
+        outer = QRectF(self._x, 0, self._width - self._x, self.height)
+        box(painter, outer, sheet.px(10), sheet.color("code_bg"), sheet.color("code_border"))
+        if scene.top < sheet.px(_HEADER):
+            self._paint_header(painter, scene)
+        painter.save()
+        clip = QPainterPath()
+        clip.addRect(outer.adjusted(1, 0, -1, 0))
+        painter.setClipPath(clip, Qt.ClipOperation.IntersectClip)
+        left = self._x + sheet.inset - self.side.offset
+        for at in range(self._line_at(scene.top), self._line_at(scene.bottom) + 1):
+            self._paint_line(painter, at, left, scene.selection)
+        painter.restore()
+        if self.side.needed:
+            hovered = scene.hover is not None and scene.hover.kind == "scroll"
+            self.side.paint(painter, sheet, self.track(), hovered=hovered)
+
+    def _paint_line(self, painter: QPainter, at: int, left: float, selection: tuple[int, int] | None) -> None:
+        layout = self._line(at)
+        top = self._row_top(at)
+        ranges = []
+        if selection:
+            start = self._start(at)
+            length = units(self.lines[at])
+            first, last = max(0, selection[0] - start), min(length, selection[1] - start)
+            if first <= last and selection[1] > start + first and selection[0] <= start + length:
+                self._paint_selection(painter, layout, top, left, first, last, selection[1] > start + length)
+                run = QTextLayout.FormatRange()
+                run.start, run.length, run.format = first, last - first, self.sheet.foreground("text")
+                ranges.append(run)
+        painter.setPen(self.sheet.color("text"))
+        layout.draw(painter, QPointF(left, top), ranges)
+
+    def _paint_selection(
+        self, painter: QPainter, layout: QTextLayout, top: int, left: float, first: int, last: int, newline: bool
+    ) -> None:
+        for row in range(layout.lineCount()):
+            line = layout.lineAt(row)
+            a, b = max(first, line.textStart()), min(last, line.textStart() + line.textLength())
+            if a > b or (a == b and not newline):
+                continue
+            x0, x1 = sorted((cursor_x(line, a), cursor_x(line, b)))
+            if newline and row == layout.lineCount() - 1:
+                x1 += self._grid.metrics.horizontalAdvance(" ")
+            rect = QRectF(left + x0, top + row * self._grid.line, x1 - x0, self._grid.line)
+            painter.fillRect(rect, self.sheet.color("selection"))
+
+    def _paint_header(self, painter: QPainter, scene: Scene) -> None:
+        sheet = self.sheet
+        small = sheet.grid(Type.SMALL, 500)
+        middle = sheet.px(_HEADER) / 2 + sheet.px(1)
+        name = language_name(self.language) if self.language else tr("Text")
+        sheet.text(painter, small, self._x + sheet.inset, middle, name, "muted")
+        for hit in (self._copy_hit(), self._wrap_hit()):
+            assert hit.rect is not None  # noqa: S101 - buttons have one
+            hovered = scene.hover is not None and scene.hover.kind == hit.kind
+            if hovered:
+                box(painter, hit.rect, sheet.px(6), sheet.color("hover"), None)
+            token = "text" if hovered or (hit.kind == "wrap" and self.wrapped) else "muted"
+            size = sheet.px(16)
+            icon = "copy" if hit.kind == "copy" else "wrap"
+            if hit.kind == "copy" and self.just_copied:
+                icon, token = "check", "success"
+            place = QRect(round(hit.rect.left()) + sheet.px(6), round(middle - size / 2), size, size)
+            sheet.icon(painter, icon, token, place)
+            if hit.kind == "copy":
+                label = tr("Copied") if self.just_copied else tr("Copy")
+                sheet.text(painter, small, self._width - sheet.inset, middle, label, token, right=True)
+
+    def _copy_hit(self) -> Hit:
+        sheet = self.sheet
+        label = tr("Copied") if self.just_copied else tr("Copy")
+        width = sheet.grid(Type.SMALL, 500).metrics.horizontalAdvance(label) + sheet.px(6 + 16 + 5 + 8)
+        right = self._width - sheet.inset + sheet.px(8)
+        return Hit("copy", "", QRectF(right - width, sheet.px(4), width, sheet.px(28)), tr("Copy code"))
+
+    def _wrap_hit(self) -> Hit:
+        sheet, size = self.sheet, self.sheet.px(28)
+        copy = self._copy_hit().rect
+        assert copy is not None  # noqa: S101 - buttons have one
+        tip = tr("Let long lines run") if self.wrapped else tr("Wrap long lines")
+        return Hit("wrap", "", QRectF(copy.left() - size, sheet.px(4), size, size), tip)
+
+    def track(self) -> QRectF:
+        """Where the sideways bar lies."""
+        sheet = self.sheet
+        width = self._width - self._x - 2 * sheet.inset
+        return QRectF(self._x + sheet.inset, self.height - sheet.px(9), width, sheet.px(4))
+
+    def hit(self, x: float, y: float) -> Hit | None:
+        for hit in (self._copy_hit(), self._wrap_hit()):
+            if hit.rect is not None and hit.rect.contains(x, y):
+                return hit
+        if self.side.needed and self.track().adjusted(0, -4, 0, 8).contains(x, y):
+            return Hit("scroll", "", self.track())
+        return None
+
+    def _start(self, at: int) -> int:
+        if not self._starts:
+            self._starts = [0, *accumulate(units(line) + 1 for line in self.lines)]
+        return self._starts[at]
+
+    def length(self) -> int:
+        return self._start(len(self.lines)) - 1
+
+    def plain(self, start: int, end: int) -> str:
+        return cut(self.text, start, end)
+
+    def _offset_line(self, offset: int) -> int:
+        self._start(0)
+        return min(len(self.lines) - 1, bisect_right(self._starts, offset) - 1)
+
+    def offset_at(self, x: float, y: float) -> int:
+        at = self._line_at(y)
+        layout = self._line(at)
+        row = min(layout.lineCount() - 1, max(0, int((y - self._row_top(at)) // self._grid.line)))
+        inside = x - self._x - self.sheet.inset + self.side.offset
+        return self._start(at) + int(layout.lineAt(row).xToCursor(inside))
+
+    def word_at(self, offset: int) -> tuple[int, int]:
+        at = self._offset_line(offset)
+        start = self._start(at)
+        layout = self._line(at)
+        word = layout.previousCursorPosition(offset - start + 1, QTextLayout.CursorMode.SkipWords)
+        end = layout.nextCursorPosition(word, QTextLayout.CursorMode.SkipWords)
+        text = cut(self.lines[at], word, end)
+        return start + word, start + end - (len(text) - len(text.rstrip()))
+
+    def paragraph_at(self, offset: int) -> tuple[int, int]:
+        at = self._offset_line(offset)
+        return self._start(at), self._start(at + 1) - 1
+
+    def line_top(self, offset: int) -> float:
+        return self._row_top(self._offset_line(offset))
+
+    def end_point(self) -> tuple[float, float, float]:
+        layout = self._line(len(self.lines) - 1)
+        row = layout.lineCount() - 1
+        line = layout.lineAt(row)
+        x = self._x + self.sheet.inset - self.side.offset + line.naturalTextWidth()
+        x = min(x, self._width - self.sheet.px(4))
+        return x, self._row_top(len(self.lines) - 1) + row * self._grid.line, self._grid.line

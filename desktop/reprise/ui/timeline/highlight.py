@@ -1,0 +1,160 @@
+"""Colours for code, found by pygments in short slices while nothing else is to do."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QTimer
+
+from reprise.ui.timeline.inline import units
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
+
+    from reprise.ui.timeline.code import CodeBlock
+
+Line = tuple[tuple[int, int, str], ...]  # start, length (UTF-16 units), colour token
+_SLICE_S = 0.004
+_LIVE_MS = 100
+_CONTEXT = 40
+# By longest prefix of the token's name; what is missing is plain text.
+_COLORS = {
+    "Keyword": "syn_keyword",
+    "Keyword.Constant": "syn_constant",
+    "Keyword.Type": "syn_type",
+    "Operator.Word": "syn_keyword",
+    "Name.Function": "syn_function",
+    "Name.Decorator": "syn_function",
+    "Name.Attribute": "syn_function",
+    "Name.Class": "syn_type",
+    "Name.Builtin": "syn_type",
+    "Name.Builtin.Pseudo": "",
+    "Name.Exception": "syn_type",
+    "Name.Namespace": "syn_type",
+    "Name.Constant": "syn_constant",
+    "Name.Tag": "syn_keyword",
+    "Literal.String": "syn_string",
+    "Literal.Number": "syn_number",
+    "Comment": "syn_comment",
+    "Operator": "syn_operator",
+    "Punctuation": "syn_operator",
+    "Generic.Inserted": "add_text",
+    "Generic.Deleted": "del_text",
+    "Generic.Heading": "syn_function",
+    "Generic.Subheading": "syn_function",
+}
+
+
+@cache
+def _color_of(name: str) -> str:
+    while name not in _COLORS and "." in name:
+        name = name.rpartition(".")[0]
+    return _COLORS.get(name, "")
+
+
+@cache
+def language_name(language: str) -> str:
+    """A language as people write it ("Python" for ``py``); what pygments does not know stays as it is."""
+    from pygments.lexers._mapping import LEXERS
+
+    wanted = language.lower()
+    return next((str(name) for _, name, aliases, *_ in LEXERS.values() if wanted in aliases), language)
+
+
+@cache
+def _lexer(language: str) -> Lexer | None:
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return None
+
+
+def colored_lines(language: str, text: str) -> Iterator[Line]:
+    """The coloured runs of each line of `text`, lazily."""
+    lexer = _lexer(language)
+    if lexer is None:
+        return
+    runs: list[tuple[int, int, str]] = []
+    at = 0
+    for kind, value in lexer.get_tokens(text):
+        color = _color_of(str(kind).removeprefix("Token."))
+        first, *rest = value.split("\n")
+        for index, piece in enumerate((first, *rest)):
+            if index:
+                yield tuple(runs)
+                runs, at = [], 0
+            length = units(piece)
+            if color and length:
+                runs.append((at, length, color))
+            at += length
+    yield tuple(runs)
+
+
+class Highlighter(QObject):
+    """Works through the code blocks that were seen, newest first, a few milliseconds at a time."""
+
+    def __init__(self, changed: Callable[[CodeBlock], None], parent: QObject) -> None:
+        super().__init__(parent)
+        self._changed = changed
+        self._waiting: OrderedDict[CodeBlock, None] = OrderedDict()
+        self._current: tuple[CodeBlock, int, Iterator[Line], list[Line]] | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._work)
+
+    @property
+    def is_idle(self) -> bool:
+        """True when every block asked for is coloured."""
+        return not self._waiting and self._current is None
+
+    def request(self, block: CodeBlock) -> None:
+        """Colour a block soon. A block that still grows is coloured a few times a second."""
+        self._waiting[block] = None
+        self._waiting.move_to_end(block)
+        if not self._timer.isActive():
+            self._timer.start(_LIVE_MS if block.is_open else 0)
+
+    def clear(self) -> None:
+        """Forget what was asked."""
+        self._waiting.clear()
+        self._current = None
+        self._timer.stop()
+
+    def _work(self) -> None:
+        until = time.perf_counter() + _SLICE_S
+        if self._current is None and self._waiting:
+            block, _ = self._waiting.popitem()
+            if block.is_open:
+                self._color_tail(block)
+            else:
+                self._current = (block, block.revision, colored_lines(block.language, "\n".join(block.lines)), [])
+        if self._current is not None:
+            block, revision, lines, done = self._current
+            for line in lines:
+                done.append(line)
+                if time.perf_counter() > until:
+                    break
+            else:
+                self._current = None
+                if revision == block.revision:
+                    block.set_colors(0, done)
+                    self._changed(block)
+        if not self.is_idle:
+            self._timer.start(0)
+
+    def _color_tail(self, block: CodeBlock) -> None:
+        """The new lines of an open fence, read from an empty line at most 40 above: a guess that closing corrects."""
+        start = first = block.colored
+        while start > max(0, first - _CONTEXT) and block.lines[start - 1].strip():
+            start -= 1
+        fresh = list(colored_lines(block.language, "\n".join(block.lines[start:])))
+        block.set_colors(start, fresh[: len(block.lines) - start])
+        block.colored = len(block.lines)
+        self._changed(block)

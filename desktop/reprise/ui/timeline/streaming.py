@@ -1,0 +1,138 @@
+"""The live reply's life: buffered deltas, one flush a frame, and its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer
+
+from reprise.domain.deltas import Delta, TextDelta, ThinkingDelta
+from reprise.ui.timeline.item import TimelineItem
+from reprise.ui.timeline.stack import Stack
+
+_FRAME_MS = 16
+
+
+class Streaming(QObject):
+    """Feeds the stack's live reply.
+
+    Args:
+        stack: Where the live reply is.
+        grown: Called with a flush that grows the reply and returns the first block it changed.
+        changed: Called after any other change.
+    """
+
+    def __init__(
+        self,
+        stack: Stack,
+        grown: Callable[[Callable[[], int]], None],
+        changed: Callable[[], None],
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._stack = stack
+        self._grown = grown
+        self._changed = changed
+        self._buffer: list[Delta] = []
+        self._next: tuple[str, str] | None = None
+        self._frame = QTimer(self)
+        self._frame.setSingleShot(True)
+        self._frame.setInterval(_FRAME_MS)
+        self._frame.timeout.connect(self.flush)
+
+    def forget(self) -> None:
+        """Drop what is buffered; the live reply is gone or goes."""
+        self._frame.stop()
+        self._buffer.clear()
+        self._next = None
+
+    def begin(self, key: str, label: str) -> None:
+        """A new reply; a failed one that has text stays until the first delta."""
+        self._frame.stop()
+        self._buffer.clear()
+        live = self._stack.live
+        if live is not None and live.failed:
+            self._next = (key, label)
+            return
+        self.drop()
+        self._stack.begin_live(key, label)
+        self._changed()
+
+    def feed(self, delta: Delta) -> None:
+        """Buffer a delta for the next frame."""
+        if isinstance(delta, TextDelta | ThinkingDelta) and delta.text:
+            self._buffer.append(delta)
+            if not self._frame.isActive():
+                self._frame.start()
+
+    def flush(self) -> None:
+        """Show what is buffered."""
+        self._frame.stop()
+        deltas, self._buffer = self._buffer, []
+        if not deltas:
+            return
+        if self._next is not None:
+            key, label = self._next
+            self._next = None
+            self._stack.end_live()
+            self._stack.begin_live(key, label)
+            self._changed()
+        live = self._stack.live
+        if live is None:
+            return
+
+        def grow() -> int:
+            caret = live.caret()
+            first = live.feed(deltas)
+            self._stack.note_height(len(self._stack.items))
+            return min(first, caret[0] if caret else 0)
+
+        self._grown(grow)
+
+    def finish(self, item: TimelineItem) -> bool:
+        """Put the complete message in the reply's place; False when no reply is live."""
+        self.flush()
+        live = self._stack.live
+        if live is None:
+            return False
+        self.forget()
+        if item.thought_s is None and live.thought_s is not None:
+            item = replace(item, thought_s=live.thought_s)
+        view = live.finish(item)
+        anchor = self._stack.anchor
+        self._stack.end_live()
+        self._stack.append(item, view)
+        self._stack.anchor = anchor
+        self._changed()
+        return True
+
+    def fail(self, note: str, icon: str) -> None:
+        """Dim what arrived and put a note under it; an empty reply goes away."""
+        self.flush()
+        self._next = None
+        live = self._stack.live
+        if live is None:
+            return
+        if live.is_empty:
+            self.drop()
+            return
+        live.fail(replace(live.item, note=note, note_icon=icon))
+        self._stack.note_height(len(self._stack.items))
+        self._changed()
+
+    def drop(self) -> None:
+        """Take the live or failed reply away."""
+        self.forget()
+        if self._stack.live is not None:
+            self._stack.end_live()
+            self._changed()
+
+    def set_wait_text(self, text: str | None) -> None:
+        """What the live reply waits for; a failed one that is being tried again shows it in place of its note."""
+        live = self._stack.live
+        if live is None or (live.failed and self._next is None) or live.wait_text == text:
+            return
+        live.set_wait_text(text)
+        self._stack.note_height(len(self._stack.items))
+        self._changed()

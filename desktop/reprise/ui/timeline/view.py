@@ -1,0 +1,395 @@
+"""The timeline widget: what it shows, how it scrolls and follows, how it paints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
+
+from reprise.domain.deltas import Delta
+from reprise.ui.theme import Theme
+from reprise.ui.timeline.block import Block
+from reprise.ui.timeline.canvas import Canvas
+from reprise.ui.timeline.code import CodeBlock
+from reprise.ui.timeline.highlight import Highlighter
+from reprise.ui.timeline.item import TimelineItem
+from reprise.ui.timeline.pointer import Pointer
+from reprise.ui.timeline.scroller import Scroller
+from reprise.ui.timeline.selecting import Selecting
+from reprise.ui.timeline.sheet import COLUMN, Icons, Sheet
+from reprise.ui.timeline.stack import Anchor, Stack
+from reprise.ui.timeline.streaming import Streaming
+from reprise.ui.timeline.table import TableBlock
+
+_MARGIN = 16
+_STEP = 40
+_CARD_GAP = 16
+_CARD_BOTTOM = 20
+
+
+class Timeline(QAbstractScrollArea):
+    """Messages in a column of at most 760 px.
+
+    Signals:
+        at_tail_changed(bool): the reader reached or left the end.
+        link_activated(str): an http, https or mailto link was clicked; the address.
+        copied(str): something was put on the clipboard: "code", "message" or "selection".
+        note_link(str, str): an action inside a note was pressed: the item's (or live reply's) key, the action.
+    """
+
+    at_tail_changed = Signal(bool)
+    link_activated = Signal(str)
+    copied = Signal(str)
+    note_link = Signal(str, str)
+
+    def __init__(self, theme: Theme, icons: Icons, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("timeline")
+        self.setAccessibleName(self.tr("Conversation"))
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
+        self.viewport().setMouseTracking(True)
+        self._icons = icons
+        self.sheet = Sheet(theme, icons)
+        self._stack = Stack(self.sheet)
+        self.scroller = Scroller(self._stack)
+        self.selecting = Selecting(self._stack, self.viewport().update, self.copied.emit)
+        self.pointer = Pointer(self)
+        self.highlighter = Highlighter(self._repaint_block, self)
+        self._canvas = Canvas(self)
+        self._streaming = Streaming(self._stack, self._grow, self._changed, self)
+        self._card: QWidget | None = None
+        self._was_at_tail = True
+        self._syncing = False
+        self._click_at: QPointF | None = None
+        self.verticalScrollBar().valueChanged.connect(self._bar_moved)
+
+    # what is shown
+
+    def set_items(self, items: Iterable[TimelineItem]) -> None:
+        """Show these messages and stand at the end. Drops a live reply and the selection; the card stays."""
+        self._streaming.forget()
+        self.highlighter.clear()
+        self.scroller.forget()
+        self._stack.set_items(items)
+        self.selecting.forget()
+        self.pointer.forget()
+        self.scroller.follows = True
+        self._changed()
+
+    def append_item(self, item: TimelineItem) -> None:
+        """Add a message at the end. While a reply is live, finish or drop that first."""
+        if self._stack.live is not None:
+            self.drop_reply()
+        self._stack.append(item)
+        self._changed()
+
+    def replace_item(self, key: str, item: TimelineItem) -> None:
+        """Show `item` in place of the one with `key`. KeyError when there is none."""
+        self._stack.replace(self._stack.index_of(key), item)
+        self._changed()
+
+    def remove_item(self, key: str) -> None:
+        """Take the message with `key` away. KeyError when there is none."""
+        self._stack.remove(self._stack.index_of(key))
+        self.selecting.select(None)
+        self._changed()
+
+    def begin_reply(self, key: str, label: str) -> None:
+        """A caret in the reply's place. After `fail_reply` the dimmed partial stays until the first delta."""
+        self._streaming.begin(key, label)
+
+    def feed(self, delta: Delta) -> None:
+        """Take in a delta of the live reply; shown with the next frame."""
+        self._streaming.feed(delta)
+
+    def finish_reply(self, item: TimelineItem) -> None:
+        """The reply is complete: `item` takes its place without a jump. Without a live reply it is appended."""
+        if not self._streaming.finish(item):
+            self.append_item(item)
+
+    def fail_reply(self, note: str, icon: str = "info") -> None:
+        """Keep what arrived, dimmed, with a note line under it; an empty reply goes away."""
+        self._streaming.fail(note, icon)
+
+    def drop_reply(self) -> None:
+        """Take the live (or failed) reply away."""
+        self._streaming.drop()
+
+    def set_wait_text(self, text: str | None) -> None:
+        """What the live reply waits for: beside the caret while empty, on a line with a clock under the text."""
+        self._streaming.set_wait_text(text)
+
+    @property
+    def has_reply(self) -> bool:
+        """True while a live or failed reply is shown."""
+        return self._stack.live is not None
+
+    def set_card(self, card: QWidget | None) -> None:
+        """A widget on the outer edge under the last message, which scrolls along. `None` hides and releases it."""
+        if self._card is not None and card is not self._card:
+            self._card.removeEventFilter(self)
+            self._card.hide()
+            self._card.setParent(None)
+        self._card = card
+        if card is not None:
+            card.setParent(self.viewport())
+            card.installEventFilter(self)
+            card.show()
+        self._changed()
+
+    def set_theme(self, theme: Theme) -> None:
+        """Change scheme or zoom; the line being read stays."""
+        self.sheet = Sheet(theme, self._icons)
+        self.highlighter.clear()
+        self.scroller.forget()
+        self.pointer.forget()
+        self.keeping_line(lambda: self._stack.restyle(self.sheet))
+
+    # scrolling
+
+    def jump_to_latest(self) -> None:
+        """Go to the end and follow it."""
+        self.scroller.follows = True
+        self._changed()
+
+    @property
+    def is_at_tail(self) -> bool:
+        """True while the end is in view, and so followed."""
+        return self.scroller.follows
+
+    def scroll_by(self, delta: int) -> None:
+        """Scroll down by `delta` pixels, up when negative. Up lets go of the end."""
+        self.scroller.move(delta)
+        self._changed()
+
+    def _bar_moved(self, value: int) -> None:
+        if self._syncing:
+            return
+        if value >= self.verticalScrollBar().maximum():
+            self.scroller.follows = True
+        else:
+            self.scroller.go_to(self._stack.at(value))
+        self._changed()
+
+    def _changed(self) -> None:
+        """Settle where everything is and paint it."""
+        self._settle()
+        self.viewport().update()
+
+    def _settle(self) -> None:
+        width, scroller = self.column_width, self.scroller
+        scroller.settle(width, self.viewport().height(), self._foot(width))
+        self._place_card(width)
+        self._sync_bar(self.viewport().height())
+        if scroller.follows != self._was_at_tail:
+            self._was_at_tail = scroller.follows
+            self.at_tail_changed.emit(scroller.follows)
+
+    def keeping_line(self, change: Callable[[], object]) -> None:
+        """Do what changes heights; the line at the top of the viewport stays where it is."""
+        self.scroller.keeping_line(change)
+        self._changed()
+
+    def _sync_bar(self, height: int) -> None:
+        bar = self.verticalScrollBar()
+        end = max(0, self._stack.total - height)
+        self._syncing = True
+        bar.setRange(0, end)
+        bar.setPageStep(height)
+        bar.setSingleStep(_STEP)
+        bar.setValue(end if self.scroller.follows else min(end - 1, self._stack.height_of(self._stack.anchor)))
+        self._syncing = False
+
+    def selected_text(self) -> str:
+        """The selection as plain text, "" without one."""
+        return self.selecting.text()
+
+    def copy_last_reply(self) -> bool:
+        """Put the newest reply's text on the clipboard; False without one."""
+        return self.selecting.copy_last_reply()
+
+    # geometry
+
+    @property
+    def column_width(self) -> int:
+        """The width between the outer edges."""
+        return max(1, min(self.sheet.px(COLUMN), self.width() - 2 * _MARGIN))
+
+    @property
+    def column_left(self) -> int:
+        """The outer edge in the viewport: centred on the whole widget, so that the scroll bar shifts nothing."""
+        return (self.width() - self.column_width) // 2
+
+    def _foot(self, width: int) -> int:
+        if self._card is None:
+            return self.sheet.px(36)
+        return self.sheet.px(_CARD_GAP) + self._card_height(width) + self.sheet.px(_CARD_BOTTOM)
+
+    def _card_height(self, width: int) -> int:
+        assert self._card is not None  # noqa: S101 - callers have looked
+        own = self._card.heightForWidth(width) if self._card.hasHeightForWidth() else -1
+        return own if own >= 0 else self._card.sizeHint().height()
+
+    def _place_card(self, width: int) -> None:
+        if self._card is not None:
+            # Out of view it stays shown below the edge: hiding would take the focus from its buttons.
+            top = self.scroller.end + self.sheet.px(_CARD_GAP) if len(self._stack) else self.sheet.px(20)
+            self._card.setGeometry(self.column_left, top, width, self._card_height(width))
+
+    def copy_button(self, message: int) -> QRect | None:
+        """Where the message's Copy stands: in the gap below, which is always there."""
+        if not 0 <= message < len(self._stack.items):
+            return None
+        bottom = self.scroller.bottom_of(message)
+        if bottom is None or not self._stack.items[message].message.text:
+            return None
+        px, size = self.sheet.px, self.sheet.px(28)
+        if self._stack.view(message).is_panel:
+            right = self.column_left + self.column_width - self.sheet.inset + px(6)
+            return QRect(right - size, bottom, size, size)
+        return QRect(self.column_left + self.sheet.inset - px(8), bottom + px(4), size, size)
+
+    def key_of(self, message: int) -> str:
+        """The key of a message or of the live reply."""
+        return self._stack.key_of(message)
+
+    def toggle(self, message: int, part: int) -> None:
+        """Open or close a message's thinking or tool line in place."""
+        self.selecting.select(None)
+
+        def change() -> None:
+            self._stack.view(message).toggle(part)
+            self._stack.note_height(message)
+
+        self.scroller.follows = False  # it opens downwards: the line that was pressed stays
+        self.keeping_line(change)
+
+    # painting
+
+    def _grow(self, grow: Callable[[], int]) -> None:
+        """Paint only what a frame of the stream changes: shift what stays the same, repaint what is below it."""
+        message, scroller, viewport = len(self._stack.items), self.scroller, self.viewport()
+        before = {placed.block: placed.top for placed in scroller.placed}
+        first = grow()
+        self._settle()
+        same = [placed for placed in scroller.placed if (placed.message, placed.index) < (message, first)]
+        shifts = {placed.top - before[placed.block] for placed in same if placed.block in before}
+        if self._card is not None or len(shifts) != 1:
+            viewport.update()
+            return
+        if shift := shifts.pop():
+            viewport.scroll(0, shift)
+        dirty = same[-1].top + same[-1].block.height
+        viewport.update(0, dirty, viewport.width(), viewport.height() - dirty)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        self._canvas.paint(painter, event.rect())
+        painter.end()
+
+    def _repaint_block(self, block: Block) -> None:
+        for placed in self.scroller.placed:
+            if placed.block is block:
+                self.viewport().update(self.column_left, placed.top, self.column_width, block.height)
+
+    # events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        width = self.column_width
+        if width != self._stack.width:
+            self.keeping_line(lambda: self._stack.set_width(width))
+        else:
+            self._changed()
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        pixels, angle = event.pixelDelta(), event.angleDelta()
+        sideways = abs(angle.x()) > abs(angle.y()) or event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        lines = QGuiApplication.styleHints().wheelScrollLines() * _STEP
+        if sideways:
+            dx = pixels.x() or (angle.x() or angle.y()) * lines / 120
+            placed = self.scroller.placed_at(event.position().y())
+            if placed is not None and isinstance(placed.block, CodeBlock | TableBlock):
+                placed.block.side.scroll_by(-dx)
+                self.viewport().update()
+        else:
+            self.scroll_by(-round(pixels.y() or angle.y() * lines / 120))
+            self.pointer.hover(event.position())
+        event.accept()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        page = self.viewport().height() - self.sheet.px(44)
+        steps = {
+            Qt.Key.Key_Up: -_STEP,
+            Qt.Key.Key_Down: _STEP,
+            Qt.Key.Key_PageUp: -page,
+            Qt.Key.Key_PageDown: page,
+        }
+        key = Qt.Key(event.key())
+        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if control and key is Qt.Key.Key_C:
+            self.selecting.copy_selection()
+        elif control and key is Qt.Key.Key_A:
+            self.selecting.select_message()
+        elif key in steps and not control:
+            self.scroll_by(steps[key])
+        elif key is Qt.Key.Key_Home:
+            self.scroller.go_to(Anchor(0, 0, 0))
+            self._changed()
+        elif key is Qt.Key.Key_End:
+            self.jump_to_latest()
+        else:
+            super().keyPressEvent(event)
+            return
+        event.accept()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        at, self._click_at = self._click_at, None
+        if (
+            at is not None
+            and (event.position() - at).manhattanLength() < QGuiApplication.styleHints().startDragDistance()
+        ):
+            self.pointer.take(event.position(), 2)
+        else:
+            self.pointer.press(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self.pointer.double_click(event)
+        self._click_at = event.position()
+        QTimer.singleShot(QGuiApplication.styleHints().mouseDoubleClickInterval(), self, self._forget_click)
+
+    def _forget_click(self) -> None:
+        self._click_at = None
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        self.pointer.move(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self.pointer.release(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if event.type() is QEvent.Type.Leave:
+            self.pointer.leave()
+        elif isinstance(event, QHelpEvent) and event.type() is QEvent.Type.ToolTip:
+            self.pointer.tooltip(event.pos(), event.globalPos())
+            return True
+        return bool(super().viewportEvent(event))
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self._card and event.type() is QEvent.Type.LayoutRequest:
+            self._changed()
+        return bool(super().eventFilter(watched, event))

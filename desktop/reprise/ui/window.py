@@ -1,0 +1,242 @@
+"""The window: it lays out sidebar, header and page, and hands everything else on."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QApplication, QMenuBar, QWidget
+
+from reprise.bridge.library import Library
+from reprise.bridge.preferences import Preferences
+from reprise.domain.ports import Catalog, Clock
+from reprise.ui.boot_banner import BootBanner, Notice
+from reprise.ui.commands import Commands
+from reprise.ui.deeds import WindowDeeds
+from reprise.ui.header import Header
+from reprise.ui.menus import main_menu, menu_bar
+from reprise.ui.page import Page
+from reprise.ui.sidebar import Sidebar
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Theme
+from reprise.ui.window_commands import commands_of
+from reprise.ui.window_state import DEFAULT_SIZE, SMALLEST, WindowState
+from reprise.ui.words import tr
+
+SIDEBAR_NEEDS = 720
+
+
+class MainWindow(QWidget):
+    """Paints its frame at once; `attach` fills it when the rest of the program is there.
+
+    Signals:
+        closing(): the person wants to leave; the window stays until `shut` is called.
+        key_entered(str): a key for this run, from Settings or from a pending card (whose turn is retried right after).
+    """
+
+    closing = Signal()
+    key_entered = Signal(str)
+
+    def __init__(self, resources: Path, theme: Theme, state: Path | None = None) -> None:
+        """`theme` holds until the state file or the system says otherwise; `state` is state.ini."""
+        super().__init__()
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("Reprise")
+        self.setAccessibleName("Reprise")
+        self._state = WindowState(state)
+        self.look = Appearance(resources, theme, self._state, self)
+        self.setWindowIcon(QIcon(str(resources / "icons" / "reprise-app.svg")))
+        self.setMinimumSize(SMALLEST)
+        self._shutting = False
+        self._sidebar_open = self._state.sidebar_open
+        self._sidebar_over = False
+        self.sidebar = Sidebar(self.look, self)
+        self.header = Header(self.look, self)
+        self.notices = BootBanner(self.look, self)
+        self.page = Page(self.look, self)
+        self._scrim = _SidebarScrim(self.look, self)
+        self._scrim.pressed.connect(self.close_sidebar_over)
+        self._scrim.stackUnder(self.sidebar)
+        self.sidebar.raise_()
+        self.deeds = WindowDeeds(self)
+        self.commands = Commands(self, self.look)
+        self.commands.add(*commands_of(self.deeds, self.look))
+        self._menu = main_menu(self, self.commands)
+        self._bar: QMenuBar | None = menu_bar(self.commands) if sys.platform == "darwin" else None
+        self.header.more.clicked.connect(self.open_menu)
+        self.header.toggle.clicked.connect(self.toggle_sidebar)
+        self.header.set_title(tr("New chat"))
+        self.header.set_models((), None)
+        self.sidebar.new_chat_wanted.connect(self.commands.action("newChat").trigger)
+        self.sidebar.settings_wanted.connect(self.commands.action("settings").trigger)
+        self.page.first_run.own_model_wanted.connect(self.commands.action("settings").trigger)
+        self.notices.installEventFilter(self)
+        self.look.changed.connect(self._arrange)
+        app = QApplication.instance()
+        if isinstance(app, QApplication):
+            app.focusChanged.connect(self._focus_changed)
+        for before, after in (
+            (self.sidebar.settings, self.header.toggle),
+            (self.header.toggle, self.header.picker),
+            (self.header.picker, self.header.more),
+            (self.header.more, self.page.composer.editor),
+        ):
+            QWidget.setTabOrder(before, after)
+        geometry = self._state.geometry
+        if geometry is not None:
+            self.setGeometry(geometry)
+        else:
+            self.resize(DEFAULT_SIZE)
+        if self._state.maximized:
+            self.setWindowState(Qt.WindowState.WindowMaximized)
+        self.page.composer.editor.setFocus()
+
+    def attach(self, library: Library, preferences: Preferences, catalog: Catalog, clock: Clock) -> None:
+        """Fill the window: sessions, conversation, settings. Call once, after the first paint."""
+        self.deeds.attach(library, preferences, catalog, clock)
+        self.sidebar.attach(library, lambda: clock.utc().astimezone().date())
+        self.sidebar.session_wanted.connect(self.close_sidebar_over)
+        self._arrange()
+
+    def add_notice(self, notice: Notice) -> None:
+        """Say a sentence about trouble in the bar under the header (object ``bootBanner``)."""
+        self.notices.add(notice)
+        self._arrange()
+
+    def set_builtin_state(self, kind: str, done: int = 0, total: int = 0, sentence: str = "") -> None:
+        """How the built-in model is; see `FirstRun.set_builtin_state`. The picker asks the catalog again."""
+        self.page.first_run.set_builtin_state(kind, done, total, sentence)
+        self.deeds.models_changed()
+
+    def shut(self) -> None:
+        """Close for good, without asking anybody."""
+        self._shutting = True
+        self.close()
+
+    def toggle_sidebar(self) -> None:
+        """Open or close the sidebar; where there is no room beside the page it lies over it."""
+        if self.width() < self.look.theme.px(SIDEBAR_NEEDS):
+            self._sidebar_over = not self._sidebar_over
+        else:
+            self._sidebar_open = not self._sidebar_open
+            self._state.keep(sidebar=self._sidebar_open)
+        self._arrange()
+        if self._sidebar_over:
+            self.sidebar.new_chat.setFocus(Qt.FocusReason.OtherFocusReason)
+        elif self.sidebar.isHidden():
+            self.page.composer.editor.setFocus()
+        self.commands.refresh()
+
+    def close_sidebar_over(self, *_: object) -> None:
+        """Take the sidebar away where it lies over the page."""
+        if self._sidebar_over:
+            self.toggle_sidebar()
+
+    @property
+    def sidebar_over(self) -> bool:
+        """True while the sidebar lies over the page."""
+        return self._sidebar_over
+
+    def open_menu(self) -> None:
+        """Open the menus under the header's button."""
+        more = self.header.more
+        corner = more.mapToGlobal(QPoint(more.width() - self._menu.sizeHint().width(), more.height() + 2))
+        self._menu.popup(corner)
+        self._menu.setActiveAction(self._menu.actions()[0])
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        alt_f = event.key() == Qt.Key.Key_F and event.modifiers() == Qt.KeyboardModifier.AltModifier
+        if event.key() == Qt.Key.Key_F10 or alt_f:
+            self.open_menu()
+            return
+        if event.key() == Qt.Key.Key_Escape:
+            self.deeds.escape()
+            return
+        super().keyPressEvent(event)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.WindowStateChange:
+            self.commands.refresh()
+
+    def eventFilter(self, watched: object, event: QEvent) -> bool:
+        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.LayoutRequest):
+            self._arrange()
+        return False
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._arrange()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self.page.composer.flush_draft()
+        self._keep_state()
+        if self._shutting:
+            event.accept()
+            return
+        event.ignore()
+        self.closing.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self.look.theme.color("page"))
+        painter.end()
+
+    def _keep_state(self) -> None:
+        full = self.isMaximized() or self.isFullScreen()
+        self._state.keep(maximized=self.isMaximized(), sidebar=self._sidebar_open)
+        self._state.keep(geometry=self.normalGeometry() if full else self.geometry())
+        self._state.sync()
+
+    def _focus_changed(self, _old: object, new: object) -> None:
+        if isinstance(new, QWidget) and new.window() is self:
+            self.commands.refresh()
+
+    def _arrange(self) -> None:
+        px = self.look.theme.px
+        narrow = self.width() < px(SIDEBAR_NEEDS)
+        if not narrow:
+            self._sidebar_over = False
+        shown = self._sidebar_over if narrow else self._sidebar_open
+        self.sidebar.setVisible(shown)
+        self._scrim.setVisible(narrow and shown)
+        beside = self.sidebar.width() if shown and not narrow else 0
+        left = self._mirrored(QRect(0, 0, self.sidebar.width(), self.height()))
+        self.sidebar.setGeometry(left)
+        self._scrim.setGeometry(self.rect())
+        width = self.width() - beside
+        head = self.header.height()
+        self.header.setGeometry(self._mirrored(QRect(beside, 0, width, head)))
+        if not self.notices.isHidden():
+            height = max(px(44), self.notices.height_for(width))
+            self.notices.setGeometry(self._mirrored(QRect(beside, head, width, height)))
+            head += height
+        self.page.setGeometry(self._mirrored(QRect(beside, head, width, max(0, self.height() - head))))
+
+    def _mirrored(self, rect: QRect) -> QRect:
+        if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+            rect.moveLeft(self.width() - rect.right() - 1)
+        return rect
+
+
+class _SidebarScrim(QWidget):
+    pressed = Signal()
+
+    def __init__(self, look: Appearance, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._look = look
+        self.hide()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.pressed.emit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.fillRect(self.rect(), self._look.theme.color("scrim"))
+        painter.end()

@@ -1,0 +1,302 @@
+"""What the window can do, as entries of the one registry. What a later part brings is left out, not shown dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit, QWidget
+
+from reprise.ui.commands import Command, Menu
+from reprise.ui.style import Appearance
+from reprise.ui.words import tr
+
+
+class Deeds(Protocol):
+    """What the window offers the commands. A `*_blocked` method says why not, or None."""
+
+    def new_chat(self) -> None: ...
+    def close_window(self) -> None: ...
+    def copy_last_reply(self) -> None: ...
+    def open_settings(self) -> None: ...
+    def toggle_sidebar(self) -> None: ...
+    def sidebar_shown(self) -> bool: ...
+    def open_palette(self) -> None: ...
+    def toggle_full_screen(self) -> None: ...
+    def isFullScreen(self) -> bool: ...
+    def escape(self) -> None: ...
+    def retry(self) -> None: ...
+    def choose_model(self) -> None: ...
+    def rename(self) -> None: ...
+    def step_session(self, by: int) -> None: ...
+    def jump_to_latest(self) -> None: ...
+    def open_shortcuts(self) -> None: ...
+    def open_about(self) -> None: ...
+    def not_ready(self) -> str | None: ...
+    def stop_blocked(self) -> str | None: ...
+    def retry_blocked(self) -> str | None: ...
+    def reply_blocked(self) -> str | None: ...
+    def rename_blocked(self) -> str | None: ...
+    def step_blocked(self, by: int) -> str | None: ...
+    def latest_blocked(self) -> str | None: ...
+
+
+def commands_of(window: Deeds, look: Appearance) -> list[Command]:
+    """Every command, in menu order."""
+    role = QAction.MenuRole
+    return [
+        Command(
+            "newChat", Menu.FILE, lambda: tr("&New Chat"), window.new_chat, ("Ctrl+N",), "new-chat", window.not_ready
+        ),
+        Command("closeWindow", Menu.FILE, lambda: tr("&Close Window"), window.close_window, ("Ctrl+W",), group=1),
+        Command("quit", Menu.FILE, lambda: tr("&Quit"), window.close_window, ("Ctrl+Q",), group=1, role=role.QuitRole),
+        *_edit_commands(window),
+        Command(
+            "sidebar",
+            Menu.VIEW,
+            lambda: tr("&Sidebar"),
+            window.toggle_sidebar,
+            ("Ctrl+B",),
+            "sidebar",
+            checked=window.sidebar_shown,
+        ),
+        Command(
+            "palette",
+            Menu.VIEW,
+            lambda: tr("Command &Palette…"),
+            window.open_palette,
+            ("Ctrl+Shift+P",),
+            "search",
+            in_palette=False,
+        ),
+        Command(
+            "zoomIn",
+            Menu.VIEW,
+            lambda: tr("Zoom &In"),
+            lambda: look.step_zoom(1),
+            ("Ctrl+=", "Ctrl++"),
+            "plus",
+            group=1,
+        ),
+        Command("zoomOut", Menu.VIEW, lambda: tr("Zoom &Out"), lambda: look.step_zoom(-1), ("Ctrl+-",), group=1),
+        Command("zoomReset", Menu.VIEW, lambda: tr("&Actual Size"), lambda: look.step_zoom(0), ("Ctrl+0",), group=1),
+        Command(
+            "fullScreen",
+            Menu.VIEW,
+            lambda: tr("&Full Screen"),
+            window.toggle_full_screen,
+            ("F11",),
+            group=2,
+            checked=window.isFullScreen,
+        ),
+        *(
+            Command(
+                f"scheme{choice.capitalize()}",
+                Menu.VIEW,
+                text,
+                partial(look.choose_scheme, choice),
+                (),
+                icon,
+                checked=partial(look.is_chosen, choice),
+                group=3,
+            )
+            for choice, text, icon in (
+                ("light", lambda: tr("&Light"), "sun"),
+                ("dark", lambda: tr("&Dark"), "moon"),
+                ("system", lambda: tr("Like the S&ystem"), "computer"),
+            )
+        ),
+        Command("stop", Menu.CHAT, lambda: tr("&Stop"), window.escape, ("Esc",), "stop", window.stop_blocked),
+        Command("retry", Menu.CHAT, lambda: tr("&Retry"), window.retry, ("Ctrl+R",), "retry", window.retry_blocked),
+        Command(
+            "model",
+            Menu.CHAT,
+            lambda: tr("&Model…"),
+            window.choose_model,
+            ("Ctrl+M",),
+            "model",
+            window.not_ready,
+            group=1,
+        ),
+        Command(
+            "rename", Menu.CHAT, lambda: tr("Re&name…"), window.rename, ("F2",), "edit", window.rename_blocked, group=1
+        ),
+        Command(
+            "previousSession",
+            Menu.GO,
+            lambda: tr("&Previous Chat"),
+            lambda: window.step_session(-1),
+            ("Ctrl+PgUp",),
+            "chevron-up",
+            lambda: window.step_blocked(-1),
+        ),
+        Command(
+            "nextSession",
+            Menu.GO,
+            lambda: tr("&Next Chat"),
+            lambda: window.step_session(1),
+            ("Ctrl+PgDown",),
+            "chevron-down",
+            lambda: window.step_blocked(1),
+        ),
+        Command(
+            "jumpToLatest",
+            Menu.GO,
+            lambda: tr("&Jump to Latest"),
+            window.jump_to_latest,
+            ("Ctrl+End",),
+            "jump-latest",
+            window.latest_blocked,
+            group=1,
+        ),
+        Command(
+            "shortcuts", Menu.HELP, lambda: tr("&Keyboard Shortcuts"), window.open_shortcuts, ("Ctrl+/",), "keyboard"
+        ),
+        Command(
+            "about",
+            Menu.HELP,
+            lambda: tr("&About Reprise"),
+            window.open_about,
+            (),
+            "info",
+            group=1,
+            role=role.AboutRole,
+        ),
+    ]
+
+
+def _edit_commands(window: Deeds) -> list[Command]:
+    def edit(name: str) -> Callable[[], None]:
+        return lambda: _call(name)
+
+    return [
+        Command(
+            "undo", Menu.EDIT, lambda: tr("&Undo"), edit("undo"), ("Ctrl+Z",), "undo", _undo_blocked, in_palette=False
+        ),
+        Command(
+            "redo",
+            Menu.EDIT,
+            lambda: tr("Re&do"),
+            edit("redo"),
+            ("Ctrl+Shift+Z",),
+            "redo",
+            _redo_blocked,
+            in_palette=False,
+        ),
+        Command(
+            "cut",
+            Menu.EDIT,
+            lambda: tr("Cu&t"),
+            edit("cut"),
+            ("Ctrl+X",),
+            None,
+            _selection_blocked,
+            group=1,
+            in_palette=False,
+        ),
+        Command(
+            "copy",
+            Menu.EDIT,
+            lambda: tr("&Copy"),
+            edit("copy"),
+            ("Ctrl+C",),
+            "copy",
+            _copy_blocked,
+            group=1,
+            in_palette=False,
+        ),
+        Command(
+            "paste",
+            Menu.EDIT,
+            lambda: tr("&Paste"),
+            edit("paste"),
+            ("Ctrl+V",),
+            None,
+            _editor_blocked,
+            group=1,
+            in_palette=False,
+        ),
+        Command(
+            "selectAll",
+            Menu.EDIT,
+            lambda: tr("Select &All"),
+            edit("selectAll"),
+            ("Ctrl+A",),
+            None,
+            _editor_blocked,
+            group=1,
+            in_palette=False,
+        ),
+        Command(
+            "copyLastReply",
+            Menu.EDIT,
+            lambda: tr("Copy Last &Reply"),
+            window.copy_last_reply,
+            ("Ctrl+Shift+C",),
+            "copy",
+            window.reply_blocked,
+            group=2,
+        ),
+        Command(
+            "settings",
+            Menu.EDIT,
+            lambda: tr("&Settings…"),
+            window.open_settings,
+            ("Ctrl+,",),
+            "settings",
+            group=3,
+            role=QAction.MenuRole.PreferencesRole,
+        ),
+    ]
+
+
+def _editor() -> QTextEdit | QLineEdit | None:
+    focus = QApplication.focusWidget()
+    return focus if isinstance(focus, QTextEdit | QLineEdit) else None
+
+
+def _call(name: str) -> None:
+    focus: QWidget | None = QApplication.focusWidget()
+    # The timeline copies its selection; its `copy` is another thing.
+    method = getattr(focus, "copy_selection", None) if name == "copy" else None
+    method = method or (getattr(focus, name) if isinstance(focus, QTextEdit | QLineEdit) else None)
+    if callable(method):
+        method()
+
+
+def _editor_blocked() -> str | None:
+    return None if _editor() is not None else tr("No text field has the focus.")
+
+
+def _undo_blocked() -> str | None:
+    editor = _editor()
+    if editor is None:
+        return tr("No text field has the focus.")
+    can = editor.isUndoAvailable() if isinstance(editor, QLineEdit) else editor.document().isUndoAvailable()
+    return None if can else tr("There is nothing to undo.")
+
+
+def _redo_blocked() -> str | None:
+    editor = _editor()
+    if editor is None:
+        return tr("No text field has the focus.")
+    can = editor.isRedoAvailable() if isinstance(editor, QLineEdit) else editor.document().isRedoAvailable()
+    return None if can else tr("There is nothing to redo.")
+
+
+def _selection_blocked() -> str | None:
+    editor = _editor()
+    selected = editor is not None and (
+        editor.hasSelectedText() if isinstance(editor, QLineEdit) else editor.textCursor().hasSelection()
+    )
+    return None if selected else tr("Nothing is selected.")
+
+
+def _copy_blocked() -> str | None:
+    focus = QApplication.focusWidget()
+    selection = getattr(focus, "selection", None)  # the timeline's
+    if selection is not None and not isinstance(focus, QTextEdit | QLineEdit):
+        return None
+    return _selection_blocked()

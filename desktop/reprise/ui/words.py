@@ -1,0 +1,305 @@
+"""What a failure, a wait and a stop are called: sentences a person understands, each of them translatable."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from http import HTTPStatus
+
+from PySide6.QtCore import QCoreApplication, QLocale
+
+from reprise.domain.failures import Failure, FailureKind
+from reprise.domain.messages import Message, ReplyInfo
+from reprise.domain.retry import PendingRetry
+from reprise.domain.sessions import Attempt, AttemptState, Entry
+
+
+def tr(text: str) -> str:
+    """`text` in the language of the window."""
+    return QCoreApplication.translate("Reprise", text)
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """`one` or `many` (already translated, with ``{n}``), whichever fits `count`."""
+    return (one if count == 1 else many).format(n=QLocale().toString(count))
+
+
+def word_count(text: str) -> int:
+    """How many words a text has, as a person would count them."""
+    return len(text.split())
+
+
+def duration(seconds: float) -> str:
+    """A length of time in at most two units: "45 s", "6 min 20 s", "2 h 37 min"."""
+    whole = max(0, round(seconds))
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    if hours:
+        return tr("{h} h {m} min").format(h=hours, m=minutes) if minutes else tr("{h} h").format(h=hours)
+    if minutes:
+        return tr("{m} min {s} s").format(m=minutes, s=left) if left else tr("{m} min").format(m=minutes)
+    return tr("{s} s").format(s=left)
+
+
+def clock_time(at: datetime, *, seconds: bool = False) -> str:
+    """A moment (time-zone aware) as this computer's clock shows it."""
+    return at.astimezone().strftime("%H:%M:%S" if seconds else "%H:%M")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """What happened (`title`, one sentence), what to do (`advice`), and the icon that names the trouble."""
+
+    title: str
+    advice: str = ""
+    icon: str = "pending"
+
+
+def failure_sentence(failure: Failure, place: str = "") -> Sentence:
+    """What happened, in one sentence; `place` is the provider's name. Nothing here reads a digit out of a text."""
+    place = place or tr("The provider")
+    code = f" ({failure.status})" if failure.status else ""
+    match failure.kind:
+        case FailureKind.AUTH:
+            return Sentence(tr("{place} did not accept the API key.").format(place=place), icon="key")
+        case FailureKind.QUOTA:
+            return Sentence(
+                tr("The account at {place} has no credit left.").format(place=place),
+                tr("Add credit there, or choose another model."),
+                "warning",
+            )
+        case FailureKind.CONTEXT_LENGTH:
+            return Sentence(
+                tr("This chat has become too long for the model."),
+                tr("A model with a longer memory can go on, or start a new chat."),
+                "warning",
+            )
+        case FailureKind.CONTENT_FILTER:
+            return Sentence(
+                tr("{place} refused to answer this prompt.").format(place=place),
+                tr("Another wording or another model may be answered."),
+                "warning",
+            )
+        case FailureKind.BAD_REQUEST if failure.status == HTTPStatus.NOT_FOUND:
+            return Sentence(
+                tr("{place} does not know this address or model (404).").format(place=place),
+                tr("Check the address and the model's name in Settings."),
+                "warning",
+            )
+        case FailureKind.BAD_REQUEST:
+            return Sentence(
+                tr("{place} did not accept the request{code}.").format(place=place, code=code), "", "warning"
+            )
+        case FailureKind.RATE_LIMIT:
+            return Sentence(tr("Rate limited{code}.").format(code=code))
+        case FailureKind.OVERLOADED:
+            return Sentence(tr("{place} is busy{code}.").format(place=place, code=code))
+        case FailureKind.SERVER:
+            return Sentence(tr("{place} had a problem of its own{code}.").format(place=place, code=code))
+        case FailureKind.NETWORK:
+            return Sentence(own_words(failure) or tr("{place} cannot be reached.").format(place=place), icon="offline")
+        case FailureKind.TIMEOUT:
+            words = own_words(failure) or tr("{place} did not answer in time.").format(place=place)
+            return Sentence(words, icon="clock")
+        case FailureKind.PROTOCOL:
+            return Sentence(
+                own_words(failure) or tr("{place} sent something that is no reply.").format(place=place),
+                "" if failure.retryable else tr("Check the address in Settings."),
+                "pending" if failure.retryable else "plug",
+            )
+        case FailureKind.STORAGE:
+            return Sentence(
+                tr("The chat could not be saved on this computer."),
+                tr("Check the free space of the disk. {words}").format(words=failure.message).strip(),
+                "warning",
+            )
+        case FailureKind.BUG:
+            return Sentence(tr("Reprise made a mistake."), tr("Details has what went wrong."), "warning")
+        case _:
+            return Sentence(tr("The reply failed{code}.").format(code=code))
+
+
+def own_words(failure: Failure) -> str:
+    """The wire's own sentence for the kinds in which no provider speaks; it names the host or what came instead."""
+    words = failure.message.strip()
+    return words if words.endswith((".", "?")) and " " in words and "\n" not in words and len(words) <= 160 else ""
+
+
+def pending_sentence(pending: PendingRetry, place: str, attempts: Sequence[Attempt], now: datetime) -> Sentence:
+    """The pending card's title, second line and icon. `now` is the wall clock, for "until 18:40" (behaviour D3)."""
+    kept = word_count(_text(attempts[-1])) if attempts else 0
+    failure = pending.failure
+    if failure is None:
+        stopped = bool(attempts) and attempts[-1].state is AttemptState.INTERRUPTED
+        if stopped:
+            title = tr("Reprise was closed before the reply was complete.")
+            return Sentence(title, _safe(kept), "pending")
+        if kept:
+            title = counted(
+                kept, tr("Stopped. The word so far is kept."), tr("Stopped. The {n} words so far are kept.")
+            )
+            return Sentence(title, "", "stop")
+        return Sentence(tr("Stopped. Your prompt is saved."), "", "stop")
+    if pending.ask_s is not None:
+        until = clock_time(now + timedelta(seconds=pending.ask_s))
+        title = tr("{place} asks for a wait of {wait}, until {until}.").format(
+            place=place or tr("The provider"), wait=duration(pending.ask_s), until=until
+        )
+        return Sentence(title, _safe(kept), "clock")
+    said = failure_sentence(failure, place)
+    tried = pending.retry - 1 if pending.retry > pending.retries else 0
+    if failure.kind in (FailureKind.RATE_LIMIT, FailureKind.OVERLOADED) and tried > 0:
+        title = (
+            (
+                tr("{place} is still busy after 1 retry.")
+                if tried == 1
+                else tr("{place} is still busy after {n} retries.")
+            )
+            .replace("{n}", str(tried))
+            .replace("{place}", place or tr("The provider"))
+        )
+        return Sentence(title, _safe(kept), said.icon)
+    if failure.kind is FailureKind.AUTH:
+        code = f" ({failure.status})" if failure.status else ""
+        return Sentence(
+            said.title,
+            tr("The key was refused{code}. With another one the prompt goes out again.").format(code=code),
+            "key",
+        )
+    return Sentence(said.title, " ".join(part for part in (said.advice, _safe(kept)) if part), said.icon)
+
+
+def _safe(kept: int) -> str:
+    """What is not lost."""
+    if kept:
+        saved = counted(
+            kept,
+            tr("Your prompt is saved, and so is the word that arrived."),
+            tr("Your prompt is saved, and so are the {n} words that arrived."),
+        )
+    else:
+        saved = tr("Your prompt is saved.")
+    return f"{saved} {tr('Nothing is sent until you choose.')}"
+
+
+def countdown_segments(pending: PendingRetry, seconds: int, place: str) -> list[tuple[str, bool]]:
+    """The banner's sentence as (text, strong) pieces: "Rate limited (429). Retry 2 of 10 in 12 s"."""
+    cause = failure_sentence(pending.failure, place).title if pending.failure else tr("Waiting.")
+    middle = tr(" Retry {n} of {total} in ").format(n=pending.retry, total=pending.retries)
+    return [(cause, True), (middle, False), (duration(seconds), True)]
+
+
+def cut_note(attempt: Attempt) -> str:
+    """What stands under a partial while its retry waits; "" when nothing arrived."""
+    words = word_count(_text(attempt))
+    if not words:
+        return ""
+    return counted(
+        words,
+        tr("Cut off after 1 word. The next try replaces this."),
+        tr("Cut off after {n} words. The next try replaces this."),
+    )
+
+
+def refusal(failure: Failure) -> str:
+    """Why the composer keeps its text."""
+    return failure.message or failure_sentence(failure).title
+
+
+def reply_meta(info: ReplyInfo | None) -> str:
+    """Figures of a reply: "0.8 s to first word · 41 tok/s · 312 tokens"; only what is known."""
+    if info is None:
+        return ""
+    parts: list[str] = []
+    locale = QLocale()
+    if info.first_delta_s is not None:
+        parts.append(tr("{s} s to first word").format(s=locale.toString(info.first_delta_s, "f", 1)))
+    output = info.usage.output if info.usage else None
+    if output is not None:
+        if info.elapsed_s is not None and info.elapsed_s - (info.first_delta_s or 0.0) > 0.05:
+            rate = output / (info.elapsed_s - (info.first_delta_s or 0.0))
+            parts.append(tr("{n} tok/s").format(n=locale.toString(round(rate))))
+        parts.append(counted(output, tr("1 token"), tr("{n} tokens")))
+    return " · ".join(parts)
+
+
+def is_cut(message: Message) -> bool:
+    """True for a reply that ended at the output limit (behaviour L13, D9)."""
+    return message.reply is not None and message.reply.finish_reason in ("length", "max_tokens", "max_output_tokens")
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One line of the attempts list under Details."""
+
+    number: int
+    time: str
+    what: str
+    then: str
+
+
+def attempt_rows(entries: Sequence[Entry]) -> list[AttemptRow]:
+    """The attempts under one prompt, oldest first, with what each came to and what followed it."""
+    found = [(entry, entry.data) for entry in entries if isinstance(entry.data, Attempt)]
+    rows: list[AttemptRow] = []
+    for index, (entry, attempt) in enumerate(found):
+        following = found[index + 1][0] if index + 1 < len(found) else None
+        if following is not None:
+            gap = (following.at - attempt.ended_at).total_seconds() if attempt.ended_at else 0.0
+            then = tr("then waited {wait}").format(wait=duration(gap)) if gap >= 1 else tr("then at once")
+        elif attempt.state is AttemptState.FAILED:
+            then = (
+                tr("retry at {time}").format(time=clock_time(attempt.retry_at, seconds=True))
+                if attempt.retry_at
+                else tr("gave up")
+            )
+        else:
+            then = ""
+        rows.append(AttemptRow(index + 1, clock_time(entry.at, seconds=True), _came_to(entry, attempt), then))
+    return rows
+
+
+def _came_to(entry: Entry, attempt: Attempt) -> str:
+    words = word_count(_text(attempt))
+    if attempt.state is AttemptState.STOPPED:
+        return counted(words, tr("stopped after 1 word"), tr("stopped after {n} words")) if words else tr("stopped")
+    if attempt.state is AttemptState.INTERRUPTED:
+        return (
+            counted(words, tr("interrupted after 1 word"), tr("interrupted after {n} words"))
+            if words
+            else tr("interrupted")
+        )
+    if words:
+        return counted(words, tr("cut off after 1 word"), tr("cut off after {n} words"))
+    took = (attempt.ended_at - entry.at).total_seconds() if attempt.ended_at else 0.0
+    cause = str(attempt.failure.status) if attempt.failure and attempt.failure.status else _short(attempt.failure)
+    return (
+        tr("{cause} at once").format(cause=cause)
+        if took < 2
+        else tr("{cause} after {wait}").format(cause=cause, wait=duration(took))
+    )
+
+
+def _short(failure: Failure | None) -> str:
+    names = {
+        FailureKind.NETWORK: tr("no connection"),
+        FailureKind.TIMEOUT: tr("no answer"),
+        FailureKind.PROTOCOL: tr("no reply"),
+        FailureKind.STORAGE: tr("not saved"),
+    }
+    return names.get(failure.kind, tr("failed")) if failure else tr("failed")
+
+
+def status_text(failure: Failure) -> str:
+    """The HTTP status with its name, else the failure's class."""
+    if failure.status is None:
+        return failure.kind.value.replace("_", " ").capitalize()
+    try:
+        return f"{failure.status} {HTTPStatus(failure.status).phrase}"
+    except ValueError:
+        return str(failure.status)
+
+
+def _text(attempt: Attempt) -> str:
+    return "".join(getattr(part, "text", "") for part in attempt.parts)
