@@ -1,0 +1,60 @@
+"""Run by the program's own Python: have the built-in model's file, or say why not.
+
+Progress goes to standard error; standard output gets one JSON object: `reason` is null when the model can run here,
+else a sentence, and `command` what a person can run to help, or null.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+
+from reprise.app.paths import models_dir
+from reprise.providers.builtin.fetch import ModelFetchError, fetch
+from reprise.providers.builtin.model_file import find
+from reprise.providers.builtin.requirements import why_unavailable
+
+MB = 1_000_000
+STEPS = 4
+
+
+class Progress:
+    """One line that counts on a terminal, a few lines elsewhere."""
+
+    def __init__(self) -> None:
+        self._shown = -1
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show it, if it is worth a line."""
+        terminal = sys.stderr.isatty()
+        step = done // MB if terminal else done * STEPS // total
+        if step == self._shown:
+            return
+        self._shown = step
+        before, after = ("\r", "\n" if done == total else "") if terminal else ("", "\n")
+        print(
+            f"{before}Fetching the built-in model: {done // MB} of {total // MB} MB",
+            end=after,
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def main() -> None:
+    """Find or fetch, and print the outcome."""
+    command = None
+    reason = why_unavailable()
+    if reason is None and find(models_dir()) is None:
+        try:
+            asyncio.run(fetch(models_dir(), Progress()))
+        except ModelFetchError as error:
+            reason, command = str(error), error.command
+    print(json.dumps({"reason": reason, "command": command}))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit(130)
