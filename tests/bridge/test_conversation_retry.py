@@ -208,6 +208,29 @@ def test_a_countdown_goes_on_after_a_restart(aio: Aio, tmp_path: Path) -> None:
     aio(main())
 
 
+def test_a_wait_that_was_moved_is_due_at_its_new_time_after_a_restart(aio: Aio, tmp_path: Path) -> None:
+    """D8 for `extend`: the banner's promise is what the log says."""
+
+    async def main() -> None:
+        first = await BridgeStage.open(tmp_path, fails())
+        chat = first.chat()
+        await first.send(chat)
+        chat.retry_manager.extend(30)
+        await first.assert_memory_equals_disk(chat)
+        await chat.close()
+        await first.close()
+        stage = await BridgeStage.open(tmp_path, says("ok"), clock=ManualClock(utc=first.clock.utc()))
+        again = await stage.reopened(chat.session_id)
+        assert again.retry_manager.seconds_left == 35
+        again.retry_manager.extend(-30)
+        await stage.clock.advance(5)
+        assert texts(await stage.stored(again)) == [("user", "hello"), ("assistant", "ok")]
+        await stage.assert_memory_equals_disk(again)
+        await stage.close()
+
+    aio(main())
+
+
 def test_a_restored_countdown_can_be_cancelled(aio: Aio, tmp_path: Path) -> None:
     """D7, D8: Esc ends that wait too, and the next start does not count it again."""
 

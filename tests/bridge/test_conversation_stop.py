@@ -290,6 +290,35 @@ def test_closing_while_a_reply_streams_records_it_as_interrupted(aio: Aio, tmp_p
     aio(main())
 
 
+def test_closing_right_after_send_stores_the_prompt(play: Play) -> None:
+    """L1: Enter and the window's close button in the same turn of the loop lose nothing, and send nothing."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        assert chat.send("hello")
+        await chat.close()
+        assert texts(await stage.stored(chat)) == [("user", "hello")]
+        assert stage.provider.requests == []
+
+    play(scene, says("never"))
+
+
+def test_closing_right_after_retry_sends_nothing(play: Play) -> None:
+    """The turn stays pending as it was."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        await stage.send(chat)
+        chat.stop()
+        await stage.clock.drain()
+        chat.retry()
+        await chat.close()
+        assert len(stage.provider.requests) == 1
+        assert (await stage.history(chat)).session.pending
+
+    play(scene, [HANG], says("never"))
+
+
 def test_closing_takes_no_longer_than_a_second_when_the_disk_hangs(play: Play) -> None:
     """Quit takes at most 2 s whatever hangs."""
     kept: list[FaultyLog] = []

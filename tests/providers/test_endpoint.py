@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprise.providers.endpoint import Endpoint, base_url, clean_key, is_loopback, key_for
@@ -83,6 +83,7 @@ def test_a_malformed_address_is_one_sentence(written: str) -> None:
     assert "pw" not in str(caught.value)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_is_an_address_or_one_sentence(text: str) -> None:
     """The same for whatever a person pastes."""

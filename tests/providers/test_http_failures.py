@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprise.domain.failures import Failure, FailureKind
@@ -206,6 +206,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.integers(300, 599), st.binary(max_size=60) | JSON.map(lambda v: json.dumps(v).encode()))
 def test_any_response_is_one_failure_with_words(status: int, body: bytes) -> None:
     """D1: never an exception, never empty words."""
@@ -214,6 +215,7 @@ def test_any_response_is_one_failure_with_words(status: int, body: bytes) -> Non
     assert failure.kind is not FailureKind.BUG
 
 
+@settings(deadline=None)
 @given(JSON)
 def test_any_error_value_is_one_failure_with_words(value: Any) -> None:
     """B028: whatever shape it has."""

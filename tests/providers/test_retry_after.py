@@ -7,7 +7,7 @@ from email.utils import format_datetime
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprise.providers.retry_after import from_body, from_headers
@@ -92,6 +92,7 @@ def test_bodies_that_name_a_delay(body: Any, asked_s: float | None) -> None:
     assert from_body(body) == asked_s
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "x-ratelimit-reset", "date"]), st.text()))
 def test_any_header_gives_a_wait_from_zero_or_none(headers: dict[str, str]) -> None:
     """B079: never negative, never endless, never an exception."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprise.domain.deltas import Partial, TextDelta
@@ -64,6 +64,7 @@ def test_a_closing_tag_is_text_where_reasoning_has_a_field_of_its_own() -> None:
     assert split("Say </think> now.", has_field=True) == ("", "Say </think> now.")
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["<think>", "</think>", "<th", "ink>", "a", " ", "`", "\n", "<"]), max_size=12))
 def test_cuts_never_matter(pieces: list[str]) -> None:
     """Any sequence of tags and text, whole and by characters."""
@@ -85,6 +86,7 @@ def test_a_pair_split_over_two_deltas_is_joined_and_a_lone_half_is_replaced() ->
     assert whole("a\ud83dc") == "a\ufffdc"
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(categories=["Cs", "Ll"])), max_size=6))
 def test_what_leaves_the_joiner_can_be_stored(pieces: list[str]) -> None:
     """B053: always encodable, and the same wherever it was cut."""

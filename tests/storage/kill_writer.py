@@ -1,8 +1,8 @@
 """Writes to the store as fast as a busy window would, and says on stdout what is on disk, until it is killed.
 
 Reads lines ``FOLDER NAME`` from stdin; each is one life of a writer, a fork of this process, so that forty lives do
-not cost forty times the imports. Says ``pid N``, then ``prompt ID SECONDS``, ``reply ID``, ``failed ID`` once the call returned,
-``text ATTEMPT LENGTH TIME`` after a delta was buffered, and ``dead CODE`` at the end.
+not cost forty times the imports. Says ``pid N``, then ``prompt ID SECONDS``, ``reply ID`` and ``failed ID`` once the
+call returned, ``text ATTEMPT LENGTH TIME`` after a delta was buffered, and ``dead CODE`` at the end.
 """
 
 from __future__ import annotations

@@ -88,7 +88,8 @@ def _case(row: dict[str, Any]) -> Case:
 class WireServer:
     """Plays `plays` by the first piece of the path: ``http://127.0.0.1:PORT/NAME/v1/...``.
 
-    `requests` is what arrived, `connections` how many were opened, `gone` is set when a client leaves a hanging one.
+    `requests` is what arrived, `connections` how many were opened, `gone` is set when a client leaves a hanging one,
+    `written_at` when (monotonic) each chunk went out.
     A list of plays is played one a request, the last one for ever. `drops_reused`: a second request on a kept
     connection finds it closed.
     """
@@ -97,6 +98,8 @@ class WireServer:
         self.requests: list[Seen] = []
         self.connections = 0
         self.gone = asyncio.Event()
+        self.written_at: list[float] = []
+        self._came = asyncio.Condition()
         self._plays = {name: list(play) if isinstance(play, list) else [play] for name, play in plays.items()}
         self._drops_reused = drops_reused
         self._ssl = ssl
@@ -106,6 +109,11 @@ class WireServer:
     def url(self, name: str) -> str:
         scheme = "https" if self._ssl else "http"
         return f"{scheme}://127.0.0.1:{self.port}/{name}/v1"
+
+    async def arrived(self, count: int) -> None:
+        """Wait until `count` requests came in."""
+        async with self._came:
+            await self._came.wait_for(lambda: len(self.requests) >= count)
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._ssl)
@@ -133,11 +141,13 @@ class WireServer:
                 served += 1
                 if served > 1 and self._drops_reused:
                     return
-                self.requests.append(seen)
+                async with self._came:
+                    self.requests.append(seen)
+                    self._came.notify_all()
                 if not await self._play(self._next(seen), reader, writer):
                     return
         except OSError:
-            return  # the client went first
+            self.gone.set()
         except asyncio.CancelledError:
             writer.transport.abort()  # the test is over; ending quietly keeps the stream's own callback quiet
         finally:
@@ -161,6 +171,7 @@ class WireServer:
             if chunk:
                 writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
                 await writer.drain()
+                self.written_at.append(time.monotonic())
         match play.end:
             case "close" | "keep":
                 writer.write(b"0\r\n\r\n")

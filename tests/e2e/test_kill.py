@@ -1,0 +1,77 @@
+"""Kill -9 in mid-stream: the prompt is there, at most 250 ms of text are lost, and Retry works."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+
+from reprise.bridge.signals import until
+from reprise.domain.messages import Role, TextPart
+from reprise.domain.sessions import Attempt, AttemptState, messages
+from support.aio import Aio
+from support.clock import ManualClock
+from support.process import event, reply, start
+from support.program import ProgramStage
+from support.wire_server import Play, WireServer
+
+AT_RISK_S = 0.25
+GAP_S = 0.02
+SHARED_S = 0.15  # how long a busy machine may keep the program from the processor
+WORDS = 400
+
+
+@pytest.mark.slow_callbacks  # a child process is waited for in between
+def test_what_was_streamed_survives_kill_9(aio: Aio, tmp_path: Path) -> None:
+    """Behaviour F73, D8, B1, N11."""
+
+    async def story() -> None:
+        chunks = tuple(event(content=f"{number} ") for number in range(WORDS))
+        stream = Play(chunks, delays_s=(GAP_S,) * WORDS, end="hang")
+        async with WireServer({"a": [stream, reply("all of it")]}) as server:
+            url = server.url("a")
+            process = await start(
+                *("--data-dir", str(tmp_path), "--provider-url", url, "--model", "test", "--say", "count")
+            )
+            await server.arrived(1)
+            await asyncio.sleep(2.0)  # the stream's own pace; what is measured is what it left on the disk
+            killed_at = time.monotonic()
+            process.kill()
+            await process.wait()
+
+            clock = ManualClock()
+            stage = await ProgramStage.open(tmp_path, url, clock)
+            (row,) = stage.parts.library.rows()
+            assert row.session.pending
+            stage.parts.library.open(row.session.id)
+            await until(stage.conversation.history_changed)
+            await clock.drain()
+            history = stage.conversation.history
+            assert [message.text for message in messages(history.branch)] == ["count"]
+            (attempt,) = [entry.data for entries in history.attempts.values() for entry in entries]
+            assert isinstance(attempt, Attempt)
+            assert attempt.state is AttemptState.INTERRUPTED
+            (part,) = attempt.parts
+            assert isinstance(part, TextPart)
+            kept = part.text.split()
+            assert kept == [str(number) for number in range(len(kept))]
+            sent = [at for at in server.written_at if at <= killed_at]
+            lost_s = killed_at - sent[len(kept)] if len(kept) < len(sent) else 0.0
+            print(json.dumps({"sent": len(sent), "kept": len(kept), "lost_s": round(lost_s, 3)}))
+            assert lost_s <= AT_RISK_S + SHARED_S
+
+            assert stage.widget("pendingCard").isVisible()
+            finished = asyncio.ensure_future(until(stage.conversation.turn_finished))
+            await asyncio.sleep(0)
+            stage.press(Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+            await finished
+            kept_messages = messages(stage.conversation.history.branch)
+            assert [message.role for message in kept_messages] == [Role.USER, Role.ASSISTANT]
+            assert kept_messages[1].text == "all of it"
+            await stage.close()
+
+    aio(story(), timeout_s=60)
