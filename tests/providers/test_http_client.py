@@ -175,13 +175,18 @@ def test_cancelling_closes_a_silent_socket_at_once(before: int) -> None:
 
 
 def test_leaving_the_stream_closes_the_connection() -> None:
-    """F53: closing the iterator is closing the socket."""
+    """F53, design rule 5: closing the iterator is closing the socket, and leaves no task behind."""
 
     async def main() -> None:
         async with WireServer({"a": Play((event("Hel"),), end="hang")}) as server:
             provider = OpenAICompatible(Endpoint(server.url("a")))
+            running = len(asyncio.all_tasks())
             async with aclosing(provider.stream(REQUEST)) as stream:
                 assert await anext(stream) == TextDelta("Hel")
+            for _ in range(5):
+                # The server's own task may come; a task of nobody may not.
+                assert len(asyncio.all_tasks()) <= running + 1
+                await asyncio.sleep(0)
             await asyncio.wait_for(server.gone.wait(), 5)
             await provider.aclose()
 
@@ -300,7 +305,7 @@ def test_the_certificates_are_read_once_and_off_the_loop(monkeypatch: pytest.Mon
     """Design rule 6: on a daemon thread, shared, and tried again after a failure."""
     made: list[str] = []
 
-    def new_context() -> ssl.SSLContext:
+    def new_context(bundled: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
         import threading
 
         thread = threading.current_thread()
@@ -314,9 +319,20 @@ def test_the_certificates_are_read_once_and_off_the_loop(monkeypatch: pytest.Mon
         monkeypatch.setattr(tls, "_SHARED", tls._Shared())
         monkeypatch.setattr(tls, "_new_context", new_context)
         with pytest.raises(OSError, match="unreadable"):
-            await tls.tls_context()
-        first, second = await asyncio.gather(tls.tls_context(), tls.tls_context())
+            await tls.tls_context(ssl.create_default_context)
+        first, second = await asyncio.gather(
+            tls.tls_context(ssl.create_default_context), tls.tls_context(ssl.create_default_context)
+        )
         assert first is second
         assert made == ["tls", "tls"]
 
     run(main)
+
+
+def test_without_a_system_store_the_bundled_certificates_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare container has none."""
+    nothing = ssl.DefaultVerifyPaths(None, None, "", "", "", "")
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: nothing)
+    monkeypatch.setattr(tls, "_CA_FILES", ())
+    bundled = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    assert tls._new_context(lambda: bundled) is bundled

@@ -236,6 +236,15 @@ def test_errors_and_garbage_inside_a_stream(value: Any, kind: str) -> None:
     assert reader.failure.kind == kind
 
 
+def test_an_unreadable_event_is_logged_short_and_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
+    """B017: words are never lost silently, and a log is no place for keys."""
+    reader = ReplyReader(Exchange("http://host", status=200, secrets=("sk-verysecret",)))
+    reader.read_event(ServerEvent('{"sk-verysecret": ' + "x" * 5000))
+    assert "unreadable event from http://host" in caplog.text
+    assert "sk-verysecret" not in caplog.text
+    assert len(caplog.text) < 500
+
+
 def test_an_error_event_with_plain_words() -> None:
     """B027's kind: the event's name says it is one."""
     reader = ReplyReader(Exchange("http://host", status=200))

@@ -102,8 +102,11 @@ class Models:
             raise CompletionError(Failure(FailureKind.BAD_REQUEST, str(error), retryable=False)) from error
 
     def use_key(self, provider: str, key: str) -> None:
-        """Keep a key for this run. Raises ValueError when it cannot be sent."""
-        self._run_keys[provider] = clean_key(key)
+        """Keep a key for this run. Raises ValueError when it cannot be sent.
+
+        A model that needs none (built in, echo) means the key is for one's own server.
+        """
+        self._run_keys[provider if provider == GIVEN else OWN] = clean_key(key)
 
     async def aclose(self) -> None:
         """Close what is open."""

@@ -12,6 +12,7 @@ from reprise.bridge.live_history import LiveHistory, new_session, pending_in
 from reprise.bridge.questions import RoundLimitQuestion
 from reprise.bridge.retry_manager import RetryManager
 from reprise.bridge.services import Services
+from reprise.bridge.side_writes import SideWrites
 from reprise.bridge.signals import Listeners
 from reprise.bridge.tasks import TaskScope
 from reprise.bridge.turn_task import NotSent, TurnTask
@@ -34,9 +35,9 @@ from reprise.domain.events import (
 )
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Message, ModelRef
-from reprise.domain.ports import History, LogError
+from reprise.domain.ports import History
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, ModelChange, Session
+from reprise.domain.sessions import Attempt, Session
 from reprise.domain.turns import AwaitingRetry, Finished, Idle, Streaming, TurnState, advance, is_busy
 
 _CLOSE_S = 1.0
@@ -108,6 +109,8 @@ class Conversation(QObject):
             session or new_session(services.clock), services.log, services.sessions, is_stored=session is not None
         )
         self._retries = RetryManager(services.clock, scope, self)
+        self._side_writes = SideWrites(self._live, services.clock, scope, self._tell_history, self.problem.emit)
+        self._retries.extended.connect(self._side_writes.move_retry)
         self._told_title = self.title
         self._chosen: ModelRef | None = None
         self._state: TurnState = Idle()
@@ -115,7 +118,6 @@ class Conversation(QObject):
         self._waiting_since: float | None = None
         self._turn: TurnTask | None = None
         self._task: asyncio.Task[None] | None = None
-        self._recording: asyncio.Task[None] | None = None
         self._is_closing = False
         self._question = RoundLimitQuestion(self.question_asked.emit, self.question_settled.emit)
         self._listeners: Listeners[TurnEvent] = Listeners()
@@ -165,7 +167,7 @@ class Conversation(QObject):
     @property
     def is_resting(self) -> bool:
         """True when nothing of this conversation runs: it could be forgotten and read again."""
-        return not self.is_busy and (self._recording is None or self._recording.done())
+        return not self.is_busy and not self._side_writes.is_writing
 
     @property
     def pending(self) -> PendingRetry | None:
@@ -364,22 +366,10 @@ class Conversation(QObject):
                 self._told_title = title
                 self.title_changed.emit(title)
 
-    # -- the model
-
     def _record_choice(self) -> None:
         """Store the chosen model, unless a turn runs: that one ends first."""
         if self._chosen is not None and self._live.is_stored and not self.is_busy and not self._is_closing:
-            self._recording = self._scope.start(self._record(self._chosen), name=f"{self.session_id} model")
-
-    async def _record(self, model: ModelRef) -> None:
-        try:
-            async with self._live.writing:
-                await self._live.load()
-                if self._live.session.model != model:
-                    await self._live.append(self.session_id, ModelChange(model))
-        except LogError as error:
-            self.problem.emit(str(error))
-        self._tell_history()
+            self._side_writes.record_model(self._chosen)
 
 
 def _next_state(state: TurnState, event: TurnEvent) -> TurnState:

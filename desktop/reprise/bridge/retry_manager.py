@@ -25,6 +25,7 @@ class RetryManager(QObject):
     Signals:
         countdown_started(PendingRetry): a wait began; ``due_at`` is set.
         countdown_changed(int): seconds left, rounded up, whenever the shown second changes.
+        extended(PendingRetry): `extend` moved the due time; ``due_at`` is the new one.
         retry_started(int): the wait ended and retry n begins, by itself or by `retry_now`.
         cancelled(): the user ended the wait; the turn stays pending.
         exhausted(Failure): no retry is scheduled any more (budget, ceiling, not retryable, or the provider asks for
@@ -34,6 +35,7 @@ class RetryManager(QObject):
 
     countdown_started = Signal(object)
     countdown_changed = Signal(int)
+    extended = Signal(object)
     retry_started = Signal(int)
     cancelled = Signal()
     exhausted = Signal(object)
@@ -119,6 +121,7 @@ class RetryManager(QObject):
             return
         self._due_at += seconds
         self.set_pending(self._pending.waiting_until(self._due_at))
+        self.extended.emit(self._pending)
         self._count()
 
     def set_pending(self, pending: PendingRetry | None) -> None:

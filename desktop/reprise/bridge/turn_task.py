@@ -56,13 +56,15 @@ class TurnTask:
         self._tell = tell
         self._task: asyncio.Task[Any] | None = None
         self._turn: Turn | None = None
+        self._is_new = False
         self._has_begun = False
         self._is_stopping = False
         self._is_closing = False
 
     async def send(self, text: str, model: ModelRef) -> TurnFinished:
         """A turn for a new prompt. Raises NotSent."""
-        finished = await self._see_through(self._send(text, model), is_new=True)
+        self._is_new = True
+        finished = await self._see_through(self._send(text, model))
         return finished or TurnFinished(Outcome.STOPPED, self._pending())
 
     async def resume(
@@ -72,7 +74,7 @@ class TurnTask:
 
         None when nothing is pending.
         """
-        return await self._see_through(self._resume(model, waiting, attempt), is_new=False)
+        return await self._see_through(self._resume(model, waiting, attempt))
 
     def stop(self) -> None:
         """The user stops the turn. A prompt on its way to the disk gets there first; then nothing is sent."""
@@ -82,16 +84,19 @@ class TurnTask:
                 self._task.cancel()
 
     def close(self) -> None:
-        """The program closes: an attempt is recorded as interrupted, a scheduled retry stays scheduled."""
+        """The program closes: an attempt is recorded as interrupted, a scheduled retry stays scheduled.
+
+        A prompt on its way to the disk gets there first here, too.
+        """
         self._is_closing = True
         if self._turn is not None:
             self._turn.closing = True
-        if self._task is not None:
+        if self._task is None or (self._is_new and not self._has_begun):
+            self._is_stopping = True
+        else:
             self._task.cancel()
 
-    async def _see_through(
-        self, play: Coroutine[Any, Any, TurnFinished | None], *, is_new: bool
-    ) -> TurnFinished | None:
+    async def _see_through(self, play: Coroutine[Any, Any, TurnFinished | None]) -> TurnFinished | None:
         self._task = asyncio.current_task()
         try:
             return await play
@@ -104,7 +109,7 @@ class TurnTask:
         except Exception as error:
             logger.exception("a turn of session %s ended with a bug", self._live.session.id)
             failure = Failure(FailureKind.BUG, f"{type(error).__name__}: {error}", retryable=False)
-        if is_new and not self._has_begun:
+        if self._is_new and not self._has_begun:
             raise NotSent(failure)
         return TurnFinished(Outcome.FAILED, self._pending(), failure)
 
@@ -122,6 +127,8 @@ class TurnTask:
         self, model: ModelRef, waiting: PendingRetry | None, attempt: Entry | None
     ) -> TurnFinished | None:
         async with self._live.writing:
+            if self._is_closing:
+                return None
             if waiting is not None and attempt is not None:
                 self._tell(RetryScheduled(waiting, attempt))
                 if await self._gate.hold(waiting) is HoldResult.CANCELLED:

@@ -41,6 +41,8 @@ from reprise.providers.echo_script import Fail, Pause, Say, Script, Step
 PIECE_S = 0.02
 """Seconds between two pieces of the default answer: quick, yet seen to stream."""
 
+_BREATH = 64
+
 
 class Echo:
     """The provider: a `ports.CompletionProvider`. All waits go by the clock; attempts count across requests."""
@@ -57,12 +59,13 @@ class Echo:
         for step in steps:
             match step:
                 case Say(deltas, gap_s):
-                    due_at = self._clock.now()
-                    for delta in deltas:
-                        due_at += gap_s
-                        await self._clock.sleep_until(due_at)
-                        # A clock that is late returns at once; a flood must not starve the window.
-                        await asyncio.sleep(0)
+                    started_at = self._clock.now()
+                    for number, delta in enumerate(deltas, start=1):
+                        if gap_s:
+                            await self._clock.sleep_until(started_at + number * gap_s)
+                        if number % _BREATH == 0:
+                            # A clock that is late returns at once; a flood must not starve the window.
+                            await asyncio.sleep(0)
                         yield delta
                 case Pause(None):
                     await asyncio.Event().wait()

@@ -63,7 +63,7 @@ def _attempts(text: str) -> list[Any]:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
         lines = [line for line in text.split("\n") if line.strip()]
-        if not lines or _is_json(lines[0]):
+        if lines and _is_json(lines[0]):
             return [_line(line, number) for number, line in enumerate(lines, start=1)]
         raise ValueError(f"it is no JSON ({error})") from error
     if not isinstance(value, list):

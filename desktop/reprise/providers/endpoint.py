@@ -125,7 +125,7 @@ class Endpoint:
 
     `headers` go along with every request. `keep_alive` off closes the connection after each reply (for servers that
     close kept ones by themselves). `ends_without_finish` marks a service that sends neither a finish reason nor
-    ``[DONE]`` (behaviour D10). `label` names it in messages.
+    ``[DONE]`` (behaviour D10).
     """
 
     base_url: str
@@ -133,7 +133,6 @@ class Endpoint:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     keep_alive: bool = True
     ends_without_finish: bool = False
-    label: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "base_url", base_url(self.base_url))
@@ -151,11 +150,6 @@ class Endpoint:
     def host(self) -> str:
         """The host's name or address, without brackets."""
         return urlsplit(self.base_url).hostname or ""
-
-    @property
-    def scheme(self) -> str:
-        """``http`` or ``https``."""
-        return urlsplit(self.base_url).scheme
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -6,10 +6,10 @@ import asyncio
 import os
 import ssl
 import zlib
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import httpx
@@ -34,9 +34,8 @@ class Reply:
 
     def __init__(self, response: httpx.Response, exchange: Exchange, timeouts: Timeouts, first_byte_at: float) -> None:
         self.exchange = exchange
-        self.content_type = response.headers.get("content-type", "").lower()
         self._response = response
-        self._body = cast("AsyncGenerator[bytes, None]", response.aiter_raw())
+        self._body = response.aiter_raw()
         self._encoding = response.headers.get("content-encoding", "").strip().lower()
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32) if self._encoding in _ENCODINGS else None
         self._timeouts = timeouts
@@ -80,21 +79,34 @@ class Reply:
         return raw
 
     async def drain(self) -> None:
-        """Take in the end of a complete reply, so that the connection can serve again.
-
-        It is there already or the connection is given up; what goes wrong here changes nothing, the reply is complete.
-        """
+        """Take in the end of a complete reply, so that the connection can serve again; it is there, or given up."""
         try:
             async with asyncio.timeout(_LINGER_S):
-                while await anext(self._body, b""):
-                    pass
-        except (httpx.HTTPError, OSError):
+                await self._rest()
+        except TimeoutError:
             return
 
     async def aclose(self) -> None:
-        """Give the connection back, or close it at once when the body was not read to its end."""
-        await self._body.aclose()
-        await self._response.aclose()
+        """Give the connection back, or close it at once when the body was not read to its end.
+
+        httpx reads through a chain of generators. One that is left in mid-body is closed by the collector, each in a
+        task of nobody; ended by a cancelled read they are all closed when this returns.
+        """
+        try:
+            async with asyncio.TaskGroup() as group:
+                reading = group.create_task(self._rest())
+                await asyncio.sleep(0)
+                reading.cancel()
+        finally:
+            await self._response.aclose()
+
+    async def _rest(self) -> None:
+        """Read on and forget it: what goes wrong after the reply's end changes nothing (wire rule)."""
+        try:
+            while await anext(self._body, b""):
+                pass
+        except (httpx.HTTPError, OSError):
+            return
 
 
 class Http:
@@ -162,7 +174,7 @@ class Http:
         try:
             proxy = proxy_for(parts.scheme, parts.hostname or "", parts.port, self._environ)
             needs_tls = parts.scheme == "https" or (proxy is not None and proxy.url.startswith("https:"))
-            context = await tls_context() if needs_tls else no_tls_context()
+            context = await tls_context(_bundled_certificates) if needs_tls else no_tls_context()
             # While the certificates were read another request may have made it.
             self._client = self._client or httpx.AsyncClient(
                 verify=context,
@@ -245,6 +257,10 @@ async def _error_body(reply: Reply) -> bytes:
     except (TimeoutError, CompletionError):
         return bytes(body)
     return bytes(body)
+
+
+def _bundled_certificates() -> ssl.SSLContext:
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def _proxy(url: str, context: ssl.SSLContext) -> httpx.Proxy:

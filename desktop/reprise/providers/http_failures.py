@@ -210,7 +210,11 @@ def kind_of_words(message: str) -> tuple[FailureKind, bool]:
 
     What fits nothing is unknown; then only the seed's classifier can still make it retryable.
     """
-    kind = _by_words(message, BILLING) or overflow(message) or _by_words(message, (*MALFORMED, *TRANSIENT, *KEY_REFUSED, *REFUSED))
+    kind = (
+        _by_words(message, BILLING)
+        or overflow(message)
+        or _by_words(message, (*MALFORMED, *TRANSIENT, *KEY_REFUSED, *REFUSED))
+    )
     if kind is not None:
         return kind, is_retryable(kind)
     return FailureKind.UNKNOWN, is_retryable_text(message)

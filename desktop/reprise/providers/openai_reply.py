@@ -33,7 +33,6 @@ class ReplyReader:
     def __init__(self, exchange: Exchange) -> None:
         self.is_done = False
         self.finish_reason: str | None = None
-        self.has_usage = False
         self.failure: Failure | None = None
         self.has_content = False
         self._exchange = exchange
@@ -134,9 +133,9 @@ class ReplyReader:
         yield from self._say(message.refusal or "")
         calls = message.tool_calls
         if message.function_call is not None and not calls:
-            calls = [WireToolCall(index=0, function=message.function_call)]
+            calls = (WireToolCall.model_construct(index=0, function=message.function_call),)
         if is_whole:
-            calls = [call.model_copy(update={"index": place}) for place, call in enumerate(calls)]
+            calls = tuple(call.model_copy(update={"index": place}) for place, call in enumerate(calls))
         for delta in self._calls.feed(calls):
             self.has_content = True
             yield delta
@@ -164,7 +163,6 @@ class ReplyReader:
         )
         if counted != self._usage:
             self._usage = counted
-            self.has_usage = True
             yield UsageDelta(counted)
 
 

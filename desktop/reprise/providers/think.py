@@ -128,5 +128,6 @@ class ThinkSplitter:
 
 
 def _beginning(text: str, tag: str) -> int:
-    """How many characters at the end of `text` may be the beginning of `tag`."""
-    return next((size for size in range(min(len(tag) - 1, len(text)), 0, -1) if text.endswith(tag[:size])), 0)
+    """How many characters at the end of `text` may be the beginning of `tag`, whose only ``<`` is its first."""
+    at = text.rfind("<")
+    return len(text) - at if at >= 0 and len(text) - at < len(tag) and tag.startswith(text[at:]) else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 import sys
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from threading import Lock, Thread
@@ -26,27 +27,27 @@ class _Shared:
         self._lock = Lock()
         self._made: Future[ssl.SSLContext] | None = None
 
-    def future(self) -> Future[ssl.SSLContext]:
+    def future(self, bundled: Callable[[], ssl.SSLContext]) -> Future[ssl.SSLContext]:
         with self._lock:
             if self._made is None or (self._made.done() and self._made.exception() is not None):
                 self._made = Future()
                 # Waiting for it must not cancel it: others may wait too.
                 self._made.set_running_or_notify_cancel()
                 # A daemon: a certificate store that hangs must not keep the program from ending (design rule 4).
-                Thread(target=_make, args=(self._made,), name="tls", daemon=True).start()
+                Thread(target=_make, args=(self._made, bundled), name="tls", daemon=True).start()
             return self._made
 
 
 _SHARED = _Shared()
 
 
-async def tls_context() -> ssl.SSLContext:
-    """The context every https client shares: the system's certificates, else the bundled ones.
+async def tls_context(bundled: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
+    """The context every https client shares: the system's certificates, else `bundled` ones.
 
     Reading them takes some 40 ms, so it is done on a daemon thread, when the first https request needs it. Raises
     OSError (ssl.SSLError too) when no certificates can be read; the next call tries again.
     """
-    return await asyncio.wrap_future(_SHARED.future())
+    return await asyncio.wrap_future(_SHARED.future(bundled))
 
 
 def no_tls_context() -> ssl.SSLContext:
@@ -54,14 +55,14 @@ def no_tls_context() -> ssl.SSLContext:
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
-def _make(future: Future[ssl.SSLContext]) -> None:
+def _make(future: Future[ssl.SSLContext], bundled: Callable[[], ssl.SSLContext]) -> None:
     try:
-        future.set_result(_new_context())
+        future.set_result(_new_context(bundled))
     except BaseException as error:  # noqa: BLE001  handed to whoever awaits the future
         future.set_exception(error)
 
 
-def _new_context() -> ssl.SSLContext:
+def _new_context(bundled: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
     if sys.platform != "linux":
         import truststore
 
@@ -72,8 +73,4 @@ def _new_context() -> ssl.SSLContext:
     if paths.cafile or (paths.capath and any(Path(paths.capath).glob("*.0"))):
         return ssl.create_default_context()
     found = next((path for path in _CA_FILES if Path(path).is_file()), None)
-    if found is None:
-        import certifi
-
-        found = certifi.where()
-    return ssl.create_default_context(cafile=found)
+    return bundled() if found is None else ssl.create_default_context(cafile=found)

@@ -30,7 +30,7 @@ def _object(value: Any) -> Any:
 
 
 def _objects(value: Any) -> Any:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return tuple(item for item in value if isinstance(item, dict)) if isinstance(value, list) else ()
 
 
 Text = Annotated[str | None, PlainValidator(_text)]
@@ -78,8 +78,8 @@ class WireMessage(_Wire):
     refusal: Text = None
     reasoning_content: Any = None
     reasoning: Any = None
-    reasoning_details: Annotated[list[dict[str, Any]], BeforeValidator(_objects)] = []
-    tool_calls: Annotated[list[WireToolCall], BeforeValidator(_objects)] = []
+    reasoning_details: Annotated[tuple[dict[str, Any], ...], PlainValidator(_objects)] = ()
+    tool_calls: Annotated[tuple[WireToolCall, ...], BeforeValidator(_objects)] = ()
     function_call: Function = None
 
 
@@ -106,6 +106,6 @@ class WireGroq(_Wire):
 class WireChunk(_Wire):
     """One event of a stream, or a whole reply."""
 
-    choices: Annotated[list[WireChoice], BeforeValidator(_objects)] = []
+    choices: Annotated[tuple[WireChoice, ...], BeforeValidator(_objects)] = ()
     usage: Usage = None
     x_groq: Annotated[WireGroq | None, BeforeValidator(_object)] = None

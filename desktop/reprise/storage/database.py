@@ -34,25 +34,21 @@ class Database:
     before 3.51.3 can corrupt a write-ahead log written through two.
     """
 
-    def __init__(self, path: Path, worker: Worker) -> None:
-        self.path = path
+    def __init__(self, folder: Path, worker: Worker) -> None:
+        self.path = folder / FILE_NAME
+        self._folder = folder
         self._worker = worker
         # Peewee keeps its connection per thread and sqlite3 refuses other threads, so a slip is loud.
-        self._peewee = SqliteDatabase(str(path), autoconnect=False)
+        self._peewee = SqliteDatabase(str(self.path), autoconnect=False)
         self._inode = 0
 
-    @classmethod
-    async def open(
-        cls, folder: Path, worker: Worker, now: datetime, steps: Sequence[Migration] = MIGRATIONS
-    ) -> Database:
-        """Open or make the database in `folder`, checked and migrated.
+    async def open(self, now: datetime, steps: Sequence[Migration] = MIGRATIONS) -> None:
+        """Open or make the file, checked and migrated; `now` (UTC) names the backup before a migration.
 
         Raises StorageProblem, with one sentence that names the path, when the folder or the file cannot be used;
         the file is then as it was.
         """
-        database = cls(folder / FILE_NAME, worker)
-        await worker.run(Priority.READ, partial(database._connect, folder, now, steps))
-        return database
+        await self._worker.run(Priority.READ, partial(self._connect, now, steps))
 
     async def write(self, job: Job[T]) -> T:
         """Run `job` in one transaction, before every read that waits. Raises LogError."""
@@ -63,12 +59,12 @@ class Database:
         return await self._worker.run(Priority.READ, partial(self._read, job))
 
     async def close(self, timeout_s: float) -> bool:
-        """Finish what is queued and close; False when that took longer than `timeout_s`."""
+        """Finish what is queued and close, whether or not it opened; False when that took longer than `timeout_s`."""
         return await self._worker.close(timeout_s, self._disconnect)
 
-    def _connect(self, folder: Path, now: datetime, steps: Sequence[Migration]) -> None:
-        backups = folder / BACKUPS
-        prepare_folder(folder)
+    def _connect(self, now: datetime, steps: Sequence[Migration]) -> None:
+        backups = self._folder / BACKUPS
+        prepare_folder(self._folder)
         if self.path.is_file():
             inspect(self.path, len(steps), backups)
         prepare_file(self.path)
@@ -79,7 +75,6 @@ class Database:
             migrate(self._peewee, backups, now, steps)
             self._inode = self.path.stat().st_ino
         except STORAGE_ERRORS as error:
-            self._disconnect()
             raise StorageProblem(sentence_for(error, self.path)) from error
 
     def _transact(self, job: Job[T]) -> T:

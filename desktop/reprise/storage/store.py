@@ -51,11 +51,12 @@ class Store:
             interrupt_open_attempts(db)
             return Ids(newest_id(db))
 
+        database = Database(folder, worker)
         try:
-            database = await Database.open(folder, worker, clock.utc(), steps)
+            await database.open(clock.utc(), steps)
             ids = await database.write(recover)
         except BaseException:
-            await worker.close(_CLOSE_S)
+            await database.close(_CLOSE_S)
             raise
         chunks = Chunks(database, clock)
         branches = Branches()

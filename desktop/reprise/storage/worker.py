@@ -39,6 +39,7 @@ class Worker:
         self._order = itertools.count()
         self._thread: threading.Thread | None = None
         self._waiting = 0
+        self._delivered = False
         self._closed = False
 
     async def run(self, priority: Priority, job: Callable[[], T]) -> T:
@@ -54,13 +55,15 @@ class Worker:
         return await future
 
     async def settled(self) -> bool:
-        """Wait until everything asked for so far is done; False at once when there was nothing.
+        """Wait until everything asked for so far is done; False when nothing was asked for since the last call.
 
         For drivers of a manual clock, which must not let time pass while the thread still works.
         """
+        delivered, self._delivered = self._delivered, False
         if not self._waiting or self._closed:
-            return False
+            return delivered
         await self.run(Priority.BACKGROUND, lambda: None)
+        self._delivered = False
         return True
 
     async def close(self, timeout_s: float, last: Callable[[], None] = lambda: None) -> bool:
@@ -113,6 +116,7 @@ class Worker:
 
     def _deliver(self, future: asyncio.Future[T], result: T, error: BaseException | None) -> None:
         self._waiting -= 1
+        self._delivered = True
         if future.done():
             if error is not None:
                 _log.error("a storage job nobody waits for any more failed", exc_info=error)

@@ -63,6 +63,7 @@ class AttemptDetails(QWidget):
         text = Text(self._look, value, role, wrap=True, parent=self)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         text.setCursor(Qt.CursorShape.IBeamCursor)
+        text.setContentsMargins(self._look.theme.px(12), 0, 0, 0)
         self._put(label, text)
 
     def _put(self, label: str, widget: QWidget, *, top: int = 0) -> None:
@@ -120,6 +121,7 @@ class AttemptList(QWidget):
         self._lines: list[tuple[QHBoxLayout, list[Text]]] = []
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
+        self._fold = QHBoxLayout()
         folded = range(SHOWN_FIRST, len(rows) - 1) if len(rows) > SHOWN_FIRST + 2 else range(0)
         for index, row in enumerate(rows):
             if folded and index == folded.start:
@@ -129,12 +131,15 @@ class AttemptList(QWidget):
                     kind=Kind.PLAIN,
                     chevron="chevron-right",
                     height=22,
-                    padding=0,
+                    padding=8,
+                    quiet=True,
                     parent=self,
                 )
                 self._more.setObjectName("moreAttemptsButton")
                 self._more.clicked.connect(self._unfold)
-                self._column.addWidget(self._more)
+                self._column.addLayout(self._fold)
+                self._fold.addWidget(self._more)
+                self._fold.addStretch(1)
             line = self._line(row)
             if index in folded:
                 line.hide()
@@ -173,8 +178,11 @@ class AttemptList(QWidget):
     def _restyle(self) -> None:
         px = self._look.theme.px
         self._column.setSpacing(px(2))
-        widths = {"number": 28, "time": 67, "what": 156, "then": 0}
+        self._fold.setContentsMargins(px(37), 0, 0, 0)
+        widths = {"number": 33, "time": 67, "what": 156, "then": 0}
         for layout, labels in self._lines:
             layout.setSpacing(px(12))
             for label in labels:
                 label.setMinimumWidth(px(widths[label.objectName()]))
+                if label.objectName() == "number":
+                    label.setContentsMargins(0, 0, px(5), 0)

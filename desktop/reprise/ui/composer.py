@@ -57,9 +57,7 @@ class Composer(QWidget):
         self.editor.submitted.connect(self._submit)
         self.editor.textChanged.connect(self._text_changed)
         stops = tr("{key} stops").format(key=shortcut_text("Esc"))
-        self.hint = Text(
-            look, stops, Type.SMALL, "muted", weight=500, parent=self
-        )
+        self.hint = Text(look, stops, Type.SMALL, "muted", weight=500, parent=self)
         self.hint.hide()
         self.button = Button(look, kind=Kind.PRIMARY, icon="send", icon_px=18, height=32, parent=self)
         self.button.setObjectName("sendButton")
@@ -104,7 +102,7 @@ class Composer(QWidget):
         self._settle()
 
     def forget(self, session: str, text: str) -> None:
-        """`text` of `session` is stored: take it away unless something else was typed meanwhile. Undo brings it back."""
+        """`text` of `session` is stored: take it away unless another was typed meanwhile. Undo brings it back."""
         document = self._documents.get(session)
         if document is None or document.toPlainText() != text:
             return
@@ -124,8 +122,7 @@ class Composer(QWidget):
     def set_model(self, label: str) -> None:
         """Whom the placeholder names."""
         text = tr("Message {model}").format(model=label) if label else tr("Message")
-        self.editor.setPlaceholderText(text)
-        self.editor.setAccessibleName(text)
+        self.editor.invite(text)
 
     def set_limit(self, height: int) -> None:
         """The most the box may grow to (40 % of the window)."""

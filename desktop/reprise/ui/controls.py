@@ -48,9 +48,11 @@ class Button(QPushButton):
         height: int = 28,
         chevron: str | None = None,
         padding: int = 12,
+        quiet: bool = False,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(text, parent)
+        self._quiet = quiet
         self._look = look
         self.kind = kind
         self.icon_name = icon
@@ -152,7 +154,7 @@ class Button(QPushButton):
             case _ if not self.isEnabled():
                 return None, None, "faint"
             case _:
-                quiet = "muted" if self.kind is Kind.ICON and not over else "text"
+                quiet = "muted" if (self.kind is Kind.ICON or self._quiet) and not over else "text"
                 return "pressed" if down else "hover" if over else None, None, quiet
 
     def _font(self) -> QFont:
@@ -292,8 +294,18 @@ class Text(QLabel):
         self._plain = text
         self.setTextFormat(Qt.TextFormat.RichText if wrap else Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
+        if wrap:
+            policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            policy.setHeightForWidth(True)
+            self.setSizePolicy(policy)
+        self.setContentsMargins(0, 0, 0, 0)
         look.changed.connect(self._restyle)
         self._restyle()
+
+    def setContentsMargins(self, left: int, top: int, right: int, bottom: int) -> None:  # type: ignore[override]
+        # Qt puts a fixed line's baseline a pixel lower than the middle of the line asks for.
+        lift = 1 if self.wordWrap() else 0
+        super().setContentsMargins(left, top - lift, right, bottom + lift)
 
     def text(self) -> str:
         """The words."""

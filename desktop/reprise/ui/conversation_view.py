@@ -53,7 +53,7 @@ class ConversationView(QObject):
         self._waiting_shown = False
         self.timeline = Timeline(look.theme, look.icons.pixmap, page)
         self.timeline.setAccessibleName(tr("Conversation"))
-        page.set_timeline(self.timeline)
+        page.set_timeline(self.timeline, lambda: self.timeline.column_left)
         self.timeline.at_tail_changed.connect(self._tail_changed)
         page.jump_wanted.connect(self.timeline.jump_to_latest)
         page.composer.submitted.connect(self._send)

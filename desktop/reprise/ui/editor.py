@@ -35,6 +35,7 @@ class Editor(QTextEdit):
         self._look = look
         self._composing = False
         self._caret_on = True
+        self._invitation = ""
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -50,6 +51,12 @@ class Editor(QTextEdit):
     def is_composing(self) -> bool:
         """True while an input method composes."""
         return self._composing
+
+    def invite(self, text: str) -> None:
+        """What stands in an empty field; it is its accessible name as well."""
+        self._invitation = text
+        self.setAccessibleName(text)
+        self.viewport().update()
 
     def new_document(self, text: str) -> QTextDocument:
         """A document of the composer's type; filling it is no step of its undo history."""
@@ -119,6 +126,18 @@ class Editor(QTextEdit):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)
+        if self.document().isEmpty() and not self._composing:
+            theme = self._look.theme
+            font = theme.font(Type.BODY)
+            metrics = QFontMetricsF(font)
+            area = self.viewport().rect()
+            painter = QPainter(self.viewport())
+            painter.setFont(font)
+            painter.setPen(theme.color("muted"))
+            words = metrics.elidedText(self._invitation, Qt.TextElideMode.ElideRight, area.width())
+            left = area.left() if self.isLeftToRight() else round(area.right() - metrics.horizontalAdvance(words))
+            painter.drawText(left, round(metrics.ascent()), words)
+            painter.end()
         if self._caret_on and self.hasFocus() and not self._composing:
             theme = self._look.theme
             rect = self.cursorRect()

@@ -43,7 +43,8 @@ class FirstRun(QWidget):
         self._look = look
         self._builtin = True
         self._column = QVBoxLayout(self)
-        self._logo = Glyph(look, "reprise", "accent", 34, self)
+        self._top = QHBoxLayout()
+        self._logo = Glyph(look, "reprise", "accent", 40, self)
         self._title = Text(look, "", Type.DISPLAY, wrap=True, parent=self)
         self._title.setObjectName("firstRunTitle")
         self._lead = Text(look, "", Type.BODY, "muted", wrap=True, parent=self)
@@ -65,7 +66,9 @@ class FirstRun(QWidget):
         self._cards.addWidget(self._left, 1, Qt.AlignmentFlag.AlignTop)
         self._cards.addWidget(self._right, 1, Qt.AlignmentFlag.AlignTop)
         self._column.addStretch(97)
-        self._column.addWidget(self._logo)
+        self._column.addLayout(self._top)
+        self._top.addWidget(self._logo)
+        self._top.addStretch(1)
         self._column.addWidget(self._title)
         self._column.addWidget(self._lead)
         self._column.addLayout(self._cards)
@@ -133,10 +136,10 @@ class FirstRun(QWidget):
     def _restyle(self) -> None:
         px = self._look.theme.px
         self._column.setSpacing(0)
-        self._logo.setContentsMargins(0, 0, 0, 0)
-        for widget, top in ((self._title, 22), (self._lead, 2)):
+        self._top.setContentsMargins(px(11), 0, 0, 0)  # its ink, not its box, stands on the text edge
+        for widget, top in ((self._title, 20), (self._lead, 5)):
             widget.setContentsMargins(px(16), px(top), px(16), 0)
-        self._cards.setContentsMargins(0, px(26), 0, 0)
+        self._cards.setContentsMargins(0, px(30), 0, 0)
         self._cards.setSpacing(px(16))
         self._margins()
 
@@ -201,7 +204,9 @@ class _ModelRow(QWidget):
         self._top.addWidget(self._size)
         self._column.addLayout(self._top)
         self._column.addWidget(self._what)
-        self._column.addWidget(self._bar)
+        self._gap = QVBoxLayout()
+        self._gap.addWidget(self._bar)
+        self._column.addLayout(self._gap)
         self._row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         self._row.addLayout(self._column, 1)
         look.changed.connect(self._restyle)
@@ -212,6 +217,7 @@ class _ModelRow(QWidget):
         fetching = kind == "fetching"
         self._what.setText(sentence or tr("Small and quick, for trying things out"))
         self._bar.setVisible(fetching)
+        self._gap.setContentsMargins(0, self._look.theme.px(6) if fetching else 0, 0, 0)
         if fetching:
             # Kilobytes: the bar counts in 32 bits.
             self._bar.setRange(0, max(0, total // 1024))
@@ -232,7 +238,7 @@ class _ModelRow(QWidget):
         self._row.setContentsMargins(px(15), px(12), px(15), px(16))
         self._row.setSpacing(px(12))
         self._column.setSpacing(0)
-        self._bar.setContentsMargins(0, px(6), 0, 0)
+        self._gap.setContentsMargins(0, 0 if self._bar.isHidden() else px(6), 0, 0)
 
 
 class _Row(QPushButton):

@@ -83,6 +83,7 @@ class KeyField(QWidget):
     def _restyle(self) -> None:
         px = self._look.theme.px
         self.line.setFont(self._look.theme.font(Type.CODE))
+        self._column.setContentsMargins(0, 0, px(10), 0)
         self._where.setContentsMargins(0, px(3), 0, px(12))
         self._row.setContentsMargins(0, px(12), 0, 0)
         self._row.setSpacing(px(8))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QWidget
 
 from reprise.ui.composer import Composer
 from reprise.ui.controls import Button, Kind, Text
@@ -33,7 +35,9 @@ class Page(QWidget):
         self.setObjectName("page")
         self._look = look
         self.first_run = FirstRun(look, self)
-        self._timeline: QWidget | None = None
+        self._timeline: QAbstractScrollArea | None = None
+        self._edge: Callable[[], int] = lambda: 0
+        self._bar = ScrollBar(self)
         self.jump = JumpButton(look, self)
         self.jump.clicked.connect(self.jump_wanted)
         self.jump.hide()
@@ -46,12 +50,17 @@ class Page(QWidget):
         self.banner.installEventFilter(self)
         look.changed.connect(self.arrange)
 
-    def set_timeline(self, timeline: QWidget) -> None:
-        """Put the timeline on the page, hidden until something is said."""
-        self._timeline = timeline
+    def set_timeline(self, timeline: QAbstractScrollArea, edge: Callable[[], int]) -> None:
+        """Put the timeline on the page, hidden until something is said; `edge` is where its column begins.
+
+        Its scroll bar floats over the page, so that the column keeps its place when the bar comes.
+        """
+        self._timeline, self._edge = timeline, edge
+        timeline.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._bar.follow(timeline.verticalScrollBar())
         timeline.setParent(self)
         timeline.hide()
-        timeline.stackUnder(self.jump)
+        timeline.stackUnder(self._bar)
         QWidget.setTabOrder(timeline, self.banner.now)
         self.arrange()
 
@@ -61,6 +70,7 @@ class Page(QWidget):
         self.first_run.setVisible(empty)
         if self._timeline is not None:
             self._timeline.setVisible(show_timeline)
+            self._bar.settle(shown=show_timeline)
         if empty:
             self.jump.hide()
 
@@ -90,7 +100,7 @@ class Page(QWidget):
         width, height = self.width(), self.height()
         if width <= 0 or height <= 0:
             return
-        side = max(px(16), (width - px(COLUMN)) // 2)
+        side = self._edge() or max(px(16), (width - px(COLUMN)) // 2)
         column = max(1, width - 2 * side)
         bottom = px(16 if width < px(NARROW) else 20)
         self.composer.set_limit(round(self.window().height() * 0.4))
@@ -106,6 +116,10 @@ class Page(QWidget):
         _place(self.first_run, body)
         if self._timeline is not None:
             _place(self._timeline, body)
+            if self._edge() != side:
+                self.arrange()  # the timeline's column took another place with its new width
+                return
+            _place(self._bar, QRect(width - px(10), 0, px(10), body.height()))
         size = self.jump.sizeHint()
         _place(self.jump, QRect((width - size.width()) // 2, top - px(16) - size.height(), size.width(), size.height()))
 
@@ -126,6 +140,42 @@ class JumpButton(Button):
 
     def _colors(self) -> tuple[str | None, str | None, str]:
         return None, None, "text"
+
+
+class ScrollBar(QScrollBar):
+    """A bar that floats over the page and moves with the timeline's own, which is hidden."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(Qt.Orientation.Vertical, parent)
+        self._shown = False
+        self._other: QScrollBar | None = None
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.hide()
+
+    def follow(self, other: QScrollBar) -> None:
+        """Move with `other` from now on."""
+        self._other = other
+        other.rangeChanged.connect(self._take)
+        other.valueChanged.connect(self._take)
+        self.valueChanged.connect(other.setValue)
+        self._take()
+
+    def settle(self, *, shown: bool) -> None:
+        """Show it where there is something to scroll."""
+        self._shown = shown
+        self.setVisible(shown and self.maximum() > self.minimum())
+
+    def _take(self, *_: int) -> None:
+        if self._other is None:
+            return
+        self.blockSignals(True)
+        self.setRange(self._other.minimum(), self._other.maximum())
+        self.setPageStep(self._other.pageStep())
+        self.setSingleStep(self._other.singleStep())
+        self.setValue(self._other.value())
+        self.blockSignals(False)
+        self.settle(shown=self._shown)
+        self.update()
 
 
 def _place(widget: QWidget, rect: QRect) -> None:

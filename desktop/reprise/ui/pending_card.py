@@ -67,14 +67,19 @@ class PendingCard(QWidget):
         self.retry.clicked.connect(self.retried)
         self._row.addWidget(self.retry)
         self._row.addStretch(1)
-        self.toggle = Button(look, tr("Details"), kind=Kind.PLAIN, chevron="chevron-down", padding=8, parent=self)
+        self.toggle = Button(
+            look, tr("Details"), kind=Kind.PLAIN, chevron="chevron-down", padding=8, quiet=True, parent=self
+        )
         self.toggle.setObjectName("detailsButton")
         self.toggle.clicked.connect(self.toggle_details)
         self.toggle.setVisible(failure is not None or len(details.attempts) > 1)
         self._row.addWidget(self.toggle)
         for widget in (self.title, self.advice, self._buttons):
             self._body.addWidget(widget)
-        self._head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        self._beside = QVBoxLayout()
+        self._beside.addWidget(self._icon)
+        self._beside.addStretch(1)
+        self._head.addLayout(self._beside)
         self._head.addLayout(self._body, 1)
         self._column.addLayout(self._head)
         look.changed.connect(self._restyle)
@@ -146,10 +151,12 @@ class PendingCard(QWidget):
     def _restyle(self) -> None:
         px = self._look.theme.px
         self._column.setContentsMargins(0, 0, 0, 0)
-        self._head.setContentsMargins(px(14), px(15), px(16), px(16))
+        # Details' words end on the text edge; its hover box goes beyond by its padding.
+        self._head.setContentsMargins(px(14), px(15), px(6), px(16))
+        self.title.setContentsMargins(0, 0, px(10), 0)
         self._head.setSpacing(px(14))
-        self._body.setContentsMargins(0, 0, 0, 0)
-        self.advice.setContentsMargins(0, px(3), 0, 0)
+        self._beside.setContentsMargins(0, px(1), 0, 0)
+        self.advice.setContentsMargins(0, px(3), px(10), 0)
         self._row.setContentsMargins(0, px(12 if self.advice.text() else 15), 0, 0)
         self._row.setSpacing(px(8))
         self._relayout()

@@ -146,12 +146,12 @@ def style_sheet(theme: Theme) -> str:
     return f"""
 QToolTip {{ background: {tip_bg}; color: {tip_text}; border: 0; padding: {px(5)}px {px(10)}px;
   font-size: {px(12)}px; }}
-QLineEdit, QAbstractSpinBox {{ background: {c("surface")}; color: {c("text")}; border: 1px solid {c("control_border")};
+QLineEdit {{ background: {c("surface")}; color: {c("text")}; border: 1px solid {c("control_border")};
   border-radius: {px(6)}px; padding: 0 {px(11)}px; selection-background-color: {c("selection")};
   selection-color: {c("text")}; min-height: {px(30)}px; max-height: {px(30)}px; }}
-QLineEdit:focus, QAbstractSpinBox:focus {{ border: 2px solid {c("focus")}; padding: 0 {px(11) - 1}px;
+QLineEdit:focus {{ border: 2px solid {c("focus")}; padding: 0 {px(11) - 1}px;
   min-height: {px(30) - 2}px; max-height: {px(30) - 2}px; }}
-QLineEdit:disabled, QAbstractSpinBox:disabled {{ color: {c("faint")}; border-color: {c("border")}; }}
+QLineEdit:disabled {{ color: {c("faint")}; border-color: {c("border")}; }}
 QLineEdit[invalid="true"] {{ border: 2px solid {c("danger")}; padding: 0 {px(11) - 1}px;
   min-height: {px(30) - 2}px; max-height: {px(30) - 2}px; }}
 QLineEdit[bare="true"] {{ border: 0; background: transparent; padding: 0; min-height: 0;
@@ -159,7 +159,7 @@ QLineEdit[bare="true"] {{ border: 0; background: transparent; padding: 0; min-he
 QAbstractSpinBox QLineEdit {{ border: 0; background: transparent; padding: 0; min-height: 0; max-height: 9999px; }}
 QMenu {{ background: {c("raised")}; color: {c("text")}; border: 1px solid {c("border_strong")};
   border-radius: {px(8)}px; padding: {px(4)}px; }}
-QMenu::item {{ min-height: {px(28)}px; padding: 0 {px(10)}px; border-radius: {px(6)}px; }}
+QMenu::item {{ min-height: {px(28)}px; min-width: {px(120)}px; padding: 0 {px(20)}px 0 {px(10)}px; border-radius: {px(6)}px; }}
 QMenu::item:selected {{ background: {c("selected_raised")}; color: {c("text")}; }}
 QMenu::item:disabled {{ color: {c("faint")}; }}
 QMenu::icon {{ padding-left: {px(8)}px; }}

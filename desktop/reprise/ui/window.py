@@ -58,7 +58,6 @@ class MainWindow(QWidget):
         self.page = Page(self.look, self)
         self._scrim = _SidebarScrim(self.look, self)
         self._scrim.pressed.connect(self.close_sidebar_over)
-        self._scrim.stackUnder(self.sidebar)
         self.sidebar.raise_()
         self.deeds = WindowDeeds(self)
         self.commands = Commands(self, self.look)

@@ -148,7 +148,7 @@ def pending_sentence(pending: PendingRetry, place: str, attempts: Sequence[Attem
         )
         return Sentence(title, _safe(kept), "clock")
     said = failure_sentence(failure, place)
-    tried = pending.retry - 1 if pending.retry > pending.retries else 0
+    tried = len(attempts) - 1 if pending.retries and len(attempts) > pending.retries else 0
     if failure.kind in (FailureKind.RATE_LIMIT, FailureKind.OVERLOADED) and tried > 0:
         title = (
             (

@@ -42,7 +42,7 @@ class FormPage(QWidget):
 
     def _restyle(self) -> None:
         px = self._look.theme.px
-        self.column.setContentsMargins(0, 0, 0, px(8))
+        self.column.setContentsMargins(0, 0, px(12), px(8))
         self.column.setSpacing(px(8))
         self._lead.setContentsMargins(0, 0, 0, px(8))
 
@@ -130,7 +130,4 @@ class FormRow(QWidget):
         self._right.setSpacing(px(4))
         if not self._wide:
             self._line.setSpacing(px(12))
-            self._cell.setMinimumWidth(px(104))
-            self.control.setMinimumHeight(self.control.sizeHint().height())
-            self._line.setContentsMargins(0, 0, 0, 0)
-            self._right.setContentsMargins(0, max(0, (px(32) - self.control.sizeHint().height()) // 2), 0, 0)
+            self._cell.setMinimumSize(px(104), px(32))

@@ -167,6 +167,7 @@ class RetryPage(FormPage):
         self.spread.toggled.connect(lambda on: self._store("retry.jitter", on))
         self.add_row(tr("Spread the waits"), self.spread, tr("adds chance, so that chats do not retry all at once"))
         self.chart = RetryChart(look, self)
+        self.column.addSpacing(8)
         self.column.addWidget(self.chart)
         self.column.addStretch(1)
         preferences.changed.connect(self._changed)

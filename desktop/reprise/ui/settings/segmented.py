@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QMouseEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, QWidget
 
 from reprise.ui.focus import show_ring
@@ -130,21 +139,35 @@ class Stepper(QSpinBox):
         self.setSuffix(suffix)
         self.setButtonSymbols(QSpinBox.ButtonSymbols.NoButtons)
         self.setKeyboardTracking(False)
+        self.setFrame(False)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         look.changed.connect(self._restyle)
         self._restyle()
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
+        self._inset()
         self.update()
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._inset()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._inset()
+
     def paintEvent(self, event: QPaintEvent) -> None:
-        super().paintEvent(event)
         theme = self._look.theme
         side = theme.px(14)
+        invalid, focused = bool(self.property("invalid")), self.hasFocus()
+        edge = "danger" if invalid else "focus" if focused else "control_border" if self.isEnabled() else "border"
         token = "muted" if self.isEnabled() else "faint"
         pixmap = self._look.icons.pixmap("chevrons-up-down", token, side, self.devicePixelRatioF())
         painter = QPainter(self)
+        box(painter, self.rect(), theme.px(6), theme.color("surface"), theme.color(edge))
+        if invalid or focused:
+            box(painter, self.rect().adjusted(1, 1, -1, -1), theme.px(5), None, theme.color(edge))
         painter.drawPixmap(self._steps().left(), (self.height() - side) // 2, pixmap)
         painter.end()
 
@@ -154,6 +177,11 @@ class Stepper(QSpinBox):
             return
         super().mousePressEvent(event)
 
+    def _inset(self) -> None:
+        # The frame and the chevrons are painted here and not the style's: the text keeps clear of them.
+        px = self._look.theme.px
+        self.lineEdit().setGeometry(self.rect().adjusted(px(10), 2, -px(28), -2))
+
     def _steps(self) -> QRect:
         side = self._look.theme.px(14)
         return QRect(self.width() - self._look.theme.px(10) - side, 0, side, self.height())
@@ -162,5 +190,4 @@ class Stepper(QSpinBox):
         px = self._look.theme.px
         self.setFont(self._look.theme.font(Type.UI, tabular=True))
         self.setFixedSize(px(104), px(32))
-        # Room for the chevrons, which are painted and not part of the style.
-        self.lineEdit().setTextMargins(0, 0, px(20), 0)
+        self._inset()

@@ -71,7 +71,8 @@ class SettingsSheet(Sheet):
         self._head.addWidget(self._title, 1)
         self._head.addWidget(self._close)
         self._foot = QHBoxLayout()
-        self._foot.addWidget(self._said, 1)
+        self._foot.addWidget(self._said)
+        self._foot.addStretch(1)
         self._foot.addWidget(self._restore)
         self._foot.addWidget(self._done)
         self._right.addLayout(self._head)
@@ -115,9 +116,9 @@ class SettingsSheet(Sheet):
         for button in self._buttons:
             button.set_narrow(narrow)
         side = px(16 if narrow else 32)
-        self._right.setContentsMargins(side, px(18), side, px(18))
+        self._right.setContentsMargins(side, px(18), side - px(12), px(18))  # the pages' scroll bar has 12 px of it
         # The cross stands on the corner, not on the text's edge.
-        self._head.setContentsMargins(0, 0, px(14) - side + px(4), 0)
+        self._head.setContentsMargins(0, 0, px(30) - side, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
@@ -139,6 +140,7 @@ class SettingsSheet(Sheet):
         self._heading.setContentsMargins(px(12), 0, 0, px(14))
         self._right.setSpacing(px(12))
         self._foot.setSpacing(px(8))
+        self._foot.setContentsMargins(0, 0, px(12), 0)
         self.arrange()
 
 

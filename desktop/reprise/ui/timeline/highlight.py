@@ -92,7 +92,11 @@ def colored_lines(language: str, text: str) -> Iterator[Line]:
                 runs, at = [], 0
             length = units(piece)
             if color and length:
-                runs.append((at, length, color))
+                start, before, same = runs[-1] if runs else (0, 0, "")
+                if same == color and start + before == at:
+                    runs[-1] = (start, before + length, color)
+                else:
+                    runs.append((at, length, color))
             at += length
     yield tuple(runs)
 

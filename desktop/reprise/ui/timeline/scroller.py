@@ -41,9 +41,10 @@ class Scroller:
         if stack.width != width:
             stack.set_width(width)
         stack.foot = foot
-        stack.clamp()
         if self.follows:
             stack.anchor = stack.bottom(height)
+        else:
+            stack.clamp()
         self.placed, self.end = stack.place(height)
         if not self.follows and self.end + foot <= height:
             self.follows = True

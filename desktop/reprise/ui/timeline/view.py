@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import (
     QGuiApplication,
     QHelpEvent,
@@ -74,7 +74,7 @@ class Timeline(QAbstractScrollArea):
         self._card: QWidget | None = None
         self._was_at_tail = True
         self._syncing = False
-        self._click_at: QPointF | None = None
+        self._double_click = (QPointF(-1000, -1000), 0)
         self.verticalScrollBar().valueChanged.connect(self._bar_moved)
 
     # what is shown
@@ -358,22 +358,16 @@ class Timeline(QAbstractScrollArea):
         event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        at, self._click_at = self._click_at, None
-        if (
-            at is not None
-            and (event.position() - at).manhattanLength() < QGuiApplication.styleHints().startDragDistance()
-        ):
+        at, when = self._double_click
+        near = (event.position() - at).manhattanLength() < QGuiApplication.styleHints().startDragDistance()
+        if near and event.timestamp() - when < QGuiApplication.styleHints().mouseDoubleClickInterval():
             self.pointer.take(event.position(), 2)
         else:
             self.pointer.press(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.pointer.double_click(event)
-        self._click_at = event.position()
-        QTimer.singleShot(QGuiApplication.styleHints().mouseDoubleClickInterval(), self, self._forget_click)
-
-    def _forget_click(self) -> None:
-        self._click_at = None
+        self._double_click = (event.position(), event.timestamp())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.pointer.move(event)

@@ -1,0 +1,170 @@
+"""The program behind the window, from the opened store to the orderly end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reprise.app.builtin_state import ProgressLines, describe
+from reprise.app.clock import BootClock
+from reprise.app.compose import Composition, compose
+from reprise.app.instance import InstanceServer
+from reprise.app.logs import to_file
+from reprise.app.options import Options, version_line
+from reprise.app.paths import DataDir
+from reprise.app.say import EXIT_UNFINISHED, EXIT_UNUSABLE, SayRun
+from reprise.bridge.tasks import TaskScope
+from reprise.domain.failures import Failure
+from reprise.domain.ports import LogError
+from reprise.providers.builtin.supervisor import State
+from reprise.ui.boot_banner import Notice
+from reprise.ui.window import MainWindow
+from reprise.ui.words import failure_sentence
+
+_log = logging.getLogger("reprise.app")
+
+_CLOSE_S = 1.0
+_STORE_S = 0.8
+_SETTLE_S = 0.3  # what moves in the window has come to rest by then
+
+
+class Unusable(Exception):
+    """The data or the models cannot be used; `str(error)` is a sentence, `code` the exit code of a scripted run."""
+
+    code = EXIT_UNUSABLE
+
+
+class LiveProgram:
+    """Everything that runs while the window is open."""
+
+    def __init__(self, window: MainWindow, options: Options, data: DataDir, closing: asyncio.Event) -> None:
+        self._window = window
+        self._options = options
+        self._data = data
+        self._closing = closing
+        self._clock = BootClock()
+        self._scope = TaskScope("program", self._task_failed)
+        self._parts: Composition | None = None
+        self._server: InstanceServer | None = None
+        self._progress = ProgressLines(_to_terminal)
+
+    async def run(self, overrides: Mapping[str, Any]) -> int:
+        """Run until the window closes or the scripted prompt is done; the exit code. Raises Unusable."""
+        try:
+            parts = await self._compose(overrides)
+            if self._options.quit_when_done:
+                return await self._say_and_quit(parts)
+            return await self._serve(parts)
+        except LogError as error:
+            raise Unusable(str(error)) from error
+        finally:
+            await self._shut_down()
+
+    async def _compose(self, overrides: Mapping[str, Any]) -> Composition:
+        try:
+            to_file(self._data.logs)
+        except OSError as error:
+            _log.warning("no log is kept: %s", error)
+        _log.info("%s on Python %s", version_line(), sys.version.split()[0])
+        parts = await compose(self._options, self._data, overrides, self._clock, self._scope, self._show_builtin)
+        self._parts = parts
+        self._scope.start(parts.store.run(), name="save what streams")
+        if parts.models.starts_builtin and parts.builtin is not None:
+            self._scope.start(parts.builtin.run(), name="built-in model")
+        await parts.library.load()
+        self._window.attach(parts.library, parts.preferences, parts.models, self._clock)
+        self._window.key_entered.connect(self._use_key)
+        return parts
+
+    async def _serve(self, parts: Composition) -> int:
+        self._server = InstanceServer(self._data.root, self._other_start)
+        if (text := self._options.say) is not None:
+            parts.library.current.send(text)
+        if (picture := self._options.screenshot) is not None:
+            await self._take_picture(picture)
+        await self._closing.wait()
+        return 0
+
+    async def _say_and_quit(self, parts: Composition) -> int:
+        code = 0
+        if (text := self._options.say) is not None:
+            if parts.models.default() is None:
+                raise Unusable(parts.models.why_none())
+            conversation = parts.library.current
+            say = SayRun(
+                conversation, out=sys.stdout, err=sys.stderr, as_json=self._options.json, sentence=_terminal_sentence
+            )
+            saying = self._scope.start(say.run(text), name="say")
+            closing = self._scope.start(self._closing.wait(), name="wait for the end")
+            await asyncio.wait({saying, closing}, return_when=asyncio.FIRST_COMPLETED)
+            if not saying.done():
+                conversation.stop()
+            code = await saying
+            closing.cancel()
+        if (picture := self._options.screenshot) is not None and not await self._take_picture(picture):
+            code = code or EXIT_UNFINISHED
+        return code
+
+    async def _take_picture(self, path: Path) -> bool:
+        await self._clock.sleep_until(self._clock.now() + _SETTLE_S)
+        if self._window.grab().save(str(path)):
+            return True
+        _to_terminal(f"The picture could not be saved to {path}.")
+        return False
+
+    def _use_key(self, key: str) -> None:
+        if self._parts is None:
+            return
+        model = self._parts.library.current.model
+        try:
+            self._parts.models.use_key(model.provider if model is not None else "", key)
+        except ValueError as error:
+            self._window.add_notice(Notice(str(error)))
+
+    def _other_start(self, say: str | None) -> None:
+        self._window.show()
+        self._window.raise_()
+        self._window.activateWindow()
+        if say is not None and self._parts is not None:
+            self._parts.library.new_chat().send(say)
+
+    def _show_builtin(self, state: State) -> None:
+        self._window.set_builtin_state(*describe(state))
+        if self._options.quit_when_done:
+            self._progress.show(state)
+
+    def _task_failed(self, name: str, error: BaseException) -> None:
+        self._window.add_notice(Notice(f"Something in Reprise failed ({name}). The log has the details."))
+
+    async def _shut_down(self) -> None:
+        """Save, end and close in at most two seconds, whatever hangs."""
+        if self._server is not None:
+            self._server.close()
+        self._window.page.composer.flush_draft()
+        parts = self._parts
+        try:
+            async with asyncio.timeout(_CLOSE_S):
+                if parts is not None:
+                    await parts.library.close()
+                await self._scope.close(_CLOSE_S)
+                if parts is not None:
+                    await parts.models.aclose()
+        except TimeoutError:
+            _log.warning("closing took longer than %.1f s", _CLOSE_S)
+        if parts is not None:
+            await parts.store.close(_STORE_S)
+
+
+def _to_terminal(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201 - standard error is where a terminal's user looks
+
+
+def _terminal_sentence(failure: Failure) -> str:
+    """A failure for a terminal: the sentence, the next step, and the provider's own words."""
+    said = failure_sentence(failure)
+    words = "" if failure.message in said.title else failure.message
+    return " ".join(part for part in (said.title, said.advice, words) if part)
