@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
-from reprise.app.compose import Composition, compose
+from reprise.app.compose import Composition, compose, fill
 from reprise.app.options import Options
 from reprise.app.paths import open_data_dir, resources_dir
 from reprise.bridge.conversation import Conversation
@@ -48,7 +48,7 @@ class ProgramStage:
         window.resize(1180, 760)
         window.show()
         await parts.library.load()
-        window.attach(parts.library, parts.preferences, parts.models, clock)
+        fill(window, parts, clock)
         return cls(parts, window, scope, clock)
 
     @property

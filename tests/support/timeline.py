@@ -60,3 +60,12 @@ def settled(timeline: Timeline) -> QImage:
     while not timeline.highlighter.is_idle:
         spin()
     return timeline.viewport().grab().toImage()
+
+
+def on_screen(timeline: Timeline) -> QImage:
+    """What the window shows once colours are there, not what painting it anew would give."""
+    spin()
+    while not timeline.highlighter.is_idle:
+        spin()
+    spin()
+    return timeline.screen().grabWindow(timeline.winId()).toImage().copy(timeline.viewport().geometry())

@@ -20,6 +20,8 @@ from reprise.providers.builtin.supervisor import BuiltinModel, State
 from reprise.storage.settings_file import SettingsFile
 from reprise.storage.store import Store
 from reprise.storage.worker import Worker
+from reprise.ui.boot_banner import Notice
+from reprise.ui.window import MainWindow
 
 
 class NobodyAnswers:
@@ -72,3 +74,18 @@ async def compose(
         keep_on_followup=lambda: bool(preferences.value("turn.keep_on_followup")),
     )
     return Composition(store, models, builtin, Library(services, scope), preferences)
+
+
+def fill(window: MainWindow, parts: Composition, clock: Clock) -> None:
+    """Put everything that runs behind the window."""
+
+    def use_key(key: str) -> None:
+        model = parts.library.current.model
+        try:
+            parts.models.use_key(model.provider if model is not None else "", key)
+        except ValueError as error:
+            window.add_notice(Notice(str(error)))
+
+    # Before the window's own listeners, which retry right after.
+    window.key_entered.connect(use_key)
+    window.attach(parts.library, parts.preferences, parts.models, clock)

@@ -11,7 +11,7 @@ from typing import Any
 
 from reprise.app.builtin_state import ProgressLines, describe
 from reprise.app.clock import BootClock
-from reprise.app.compose import Composition, compose
+from reprise.app.compose import Composition, compose, fill
 from reprise.app.instance import InstanceServer
 from reprise.app.logs import to_file
 from reprise.app.options import Options, version_line
@@ -76,8 +76,7 @@ class LiveProgram:
         if parts.models.starts_builtin and parts.builtin is not None:
             self._scope.start(parts.builtin.run(), name="built-in model")
         await parts.library.load()
-        self._window.attach(parts.library, parts.preferences, parts.models, self._clock)
-        self._window.key_entered.connect(self._use_key)
+        fill(self._window, parts, self._clock)
         return parts
 
     async def _serve(self, parts: Composition) -> int:
@@ -115,15 +114,6 @@ class LiveProgram:
             return True
         _to_terminal(f"The picture could not be saved to {path}.")
         return False
-
-    def _use_key(self, key: str) -> None:
-        if self._parts is None:
-            return
-        model = self._parts.library.current.model
-        try:
-            self._parts.models.use_key(model.provider if model is not None else "", key)
-        except ValueError as error:
-            self._window.add_notice(Notice(str(error)))
 
     def _other_start(self, say: str | None) -> None:
         self._window.show()

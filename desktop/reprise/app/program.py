@@ -31,7 +31,7 @@ _PAINT_S = 1.0
 
 
 class Program:
-    """Runs the window from its first paint to the exit code."""
+    """Runs the window (`window`) from its first paint to the exit code."""
 
     def __init__(self, app: QApplication, prepared: Prepared, resources: Path) -> None:
         self._app = app
@@ -39,25 +39,25 @@ class Program:
         self._closing = asyncio.Event()
         app.setQuitOnLastWindowClosed(False)
         state = prepared.data.state if prepared.data is not None else None
-        self._window = MainWindow(resources, load_theme(resources, Scheme.LIGHT), state)
+        self.window = MainWindow(resources, load_theme(resources, Scheme.LIGHT), state)
 
     async def run(self) -> int:
         """Show the window, then everything behind it; returns the exit code."""
-        self._window.closing.connect(self._closing.set)
+        self.window.closing.connect(self._closing.set)
         self._app.aboutToQuit.connect(self._closing.set)
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # the loop has no handlers for them on Windows
                 loop.add_signal_handler(name, self._closing.set)
         sys.excepthook = _log_exception
-        painted = FirstPaint(self._window)
-        self._window.show()
+        painted = FirstPaint(self.window)
+        self.window.show()
         with suppress(TimeoutError):  # a window that starts minimised or covered is not painted
             await until(painted.seen, timeout_s=_PAINT_S)
         try:
             return await self._live()
         finally:
-            self._window.shut()
+            self.window.shut()
 
     async def _live(self) -> int:
         prepared = self._prepared
@@ -69,7 +69,7 @@ class Program:
 
         from reprise.app.live import LiveProgram, Unusable
 
-        live = LiveProgram(self._window, prepared.options, prepared.data, self._closing)
+        live = LiveProgram(self.window, prepared.options, prepared.data, self._closing)
         try:
             return await live.run(prepared.overrides)
         except Unusable as problem:
@@ -81,12 +81,12 @@ class Program:
 
     async def _without_data(self, sentence: str) -> int:
         """A window that says why nothing can be sent, and keeps what is typed."""
-        self._window.page.composer.submitted.connect(lambda _text: self._window.page.say(sentence))
+        self.window.page.composer.submitted.connect(lambda _text: self.window.page.say(sentence))
         await self._closing.wait()
         return 0
 
     def _show_problem(self, sentence: str) -> None:
-        self._window.add_notice(Notice(sentence, lasting=self._prepared.data is None))
+        self.window.add_notice(Notice(sentence, lasting=self._prepared.data is None))
 
 
 class FirstPaint(QObject):

@@ -16,7 +16,9 @@ from reprise.app.paths import DataDir, UnusableDataDir, default_data_dir, open_d
 EXIT_USAGE = 2
 
 
-class _Exit(Exception):
+class Exit(Exception):
+    """The start ends here with `code`; `str(error)` is for standard error, if anything."""
+
     def __init__(self, code: int, sentence: str = "") -> None:
         super().__init__(sentence)
         self.code = code
@@ -37,7 +39,7 @@ def start(options: Options) -> int:
     """Check what can be checked, show the window, run until it closes."""
     try:
         _check_interpreter()
-        prepared = Prepared(options, overrides=_overrides(options))
+        overrides = _overrides(options)
         if not has_display(os.environ):
             os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -47,9 +49,8 @@ def start(options: Options) -> int:
         app.setApplicationName("reprise")
         app.setApplicationDisplayName("Reprise")
         app.setDesktopFileName("reprise")
-        _check_address(prepared)
-        _take_data_dir(prepared)
-    except _Exit as end:
+        prepared = prepare(options, overrides)
+    except Exit as end:
         if str(end):
             print(end, file=sys.stderr)  # noqa: T201
         return end.code
@@ -65,11 +66,22 @@ def start(options: Options) -> int:
             prepared.lock.release()
 
 
+def prepare(options: Options, overrides: Mapping[str, Any] | None = None) -> Prepared:
+    """Look at the address and take the data folder. Raises Exit when this start is not to go on.
+
+    What a person can read in a window is a problem of the result instead.
+    """
+    prepared = Prepared(options, overrides=overrides or {})
+    _check_address(prepared)
+    _take_data_dir(prepared)
+    return prepared
+
+
 def _check_interpreter() -> None:
     import PySide6
 
     if sys.version_info < (3, 12) and PySide6.__version_info__[:3] == (6, 12, 0):
-        raise _Exit(
+        raise Exit(
             EXIT_USAGE, "PySide6 6.12.0 crashes under Python 3.11: install pyside6-essentials<6.12 or use Python 3.12."
         )
 
@@ -83,7 +95,7 @@ def _overrides(options: Options) -> dict[str, Any]:
     try:
         return dict(parse_override(text) for text in options.overrides)
     except ValueError as error:
-        raise _Exit(EXIT_USAGE, f"--set: {error}") from error
+        raise Exit(EXIT_USAGE, f"--set: {error}") from error
 
 
 def _check_address(prepared: Prepared) -> None:
@@ -114,14 +126,14 @@ def _take_data_dir(prepared: Prepared) -> None:
     holder = lock.holder()
     busy = f"Reprise already runs with the data folder {data.root} (process {holder})."
     if options.quit_when_done:
-        raise _Exit(EXIT_USAGE, busy)
+        raise Exit(EXIT_USAGE, busy)
     if hand_over(data.root, options.say):
-        raise _Exit(0)
+        raise Exit(0)
     _refuse(prepared, f"{busy} It does not answer.", None)
 
 
 def _refuse(prepared: Prepared, sentence: str, cause: BaseException | None) -> None:
     """A sentence in the window, or the end of a run that has nobody to read it."""
     if prepared.options.quit_when_done:
-        raise _Exit(EXIT_USAGE, sentence) from cause
+        raise Exit(EXIT_USAGE, sentence) from cause
     prepared.problems.append(sentence)
