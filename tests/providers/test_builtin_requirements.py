@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from reprise.domain.models import Parameters
 from reprise.providers.builtin import INFO, PARAMETERS
 from reprise.providers.builtin.requirements import Machine, why_unavailable
 
@@ -75,8 +76,4 @@ def test_it_is_offered_without_tools_and_with_its_own_parameters() -> None:
         True,
         False,
     )
-    assert (PARAMETERS.system_prompt, PARAMETERS.temperature, PARAMETERS.top_p) == (
-        "You are a helpful assistant.",
-        0.2,
-        0.9,
-    )
+    assert Parameters("You are a helpful assistant.", 0.2, 0.9, max_tokens=1024) == PARAMETERS

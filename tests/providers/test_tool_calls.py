@@ -87,10 +87,10 @@ def test_long_arguments_take_linear_time() -> None:
     def seconds(pieces: int) -> float:
         merger = ToolCallMerger()
         fragments = [WireToolCall.model_validate(F(0, "a", "f", "x" * 20)) for _ in range(pieces)]
-        started = time.perf_counter()
+        started = time.process_time()
         for item in fragments:
             merger.feed([item])
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     seconds(100)
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.001)

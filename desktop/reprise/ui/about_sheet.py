@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import platform
 
-from PySide6 import __version__ as pyside_version
-from PySide6.QtCore import QRect, Qt
+from PySide6.QtCore import QRect, Qt, qVersion
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from reprise import __version__
@@ -27,9 +26,7 @@ class AboutSheet(Sheet):
         self._column.addWidget(Text(look, tr("Reprise {version}").format(version=__version__), Type.H2, parent=self))
         said = tr("A chat window for language models in which no turn is ever lost.")
         self._column.addWidget(Text(look, said, wrap=True, parent=self))
-        made = tr("PySide {qt}, Python {python}. MIT licence.").format(
-            qt=pyside_version, python=platform.python_version()
-        )
+        made = tr("Qt {qt}, Python {python}. MIT licence.").format(qt=qVersion(), python=platform.python_version())
         versions = Text(look, made, Type.SMALL, "muted", wrap=True, parent=self)
         versions.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._column.addWidget(versions)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from reprise.domain.failures import Failure
 from reprise.ui.controls import Button, Kind, Text
@@ -119,7 +119,9 @@ class AttemptList(QWidget):
         self._look = look
         self._hidden: list[QWidget] = []
         self._lines: list[tuple[QHBoxLayout, list[Text]]] = []
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._column = QVBoxLayout(self)
+        self._column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._fold = QHBoxLayout()
         folded = range(SHOWN_FIRST, len(rows) - 1) if len(rows) > SHOWN_FIRST + 2 else range(0)
@@ -146,6 +148,14 @@ class AttemptList(QWidget):
                 self._hidden.append(line)
             self._column.addWidget(line)
         look.changed.connect(self._restyle)
+        self._restyle()
+
+    def minimumSizeHint(self) -> QSize:
+        # A card may be narrower than the longest line: the line gives way, not the card's edge.
+        return QSize(0, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
         self._restyle()
 
     def _line(self, row: AttemptRow) -> QWidget:
@@ -179,7 +189,8 @@ class AttemptList(QWidget):
         px = self._look.theme.px
         self._column.setSpacing(px(2))
         self._fold.setContentsMargins(px(37), 0, 0, 0)
-        widths = {"number": 33, "time": 67, "what": 156, "then": 0}
+        wide = self.width() >= px(420)
+        widths = {"number": 33, "time": 67, "what": 156 if wide else 0, "then": 0}
         for layout, labels in self._lines:
             layout.setSpacing(px(12))
             for label in labels:

@@ -12,7 +12,7 @@ from reprise.domain.ports import Draft
 from reprise.ui.commands import shortcut_text
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.editor import Editor
-from reprise.ui.painting import box
+from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 from reprise.ui.words import tr
@@ -211,9 +211,7 @@ class Composer(QWidget):
             self.setFixedHeight(height)
 
     def _mirrored(self, rect: QRect) -> QRect:
-        if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
-            rect.moveLeft(self.width() - rect.right() - 1)
-        return rect
+        return mirrored(rect, self.width(), self.isLeftToRight())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
+from PySide6.QtWidgets import QWidget
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
@@ -25,7 +27,7 @@ from reprise.ui.question_card import QuestionCard
 from reprise.ui.style import Appearance
 from reprise.ui.timeline import Timeline, TimelineItem
 from reprise.ui.timeline_items import items_of, partial_deltas
-from reprise.ui.words import attempt_rows, counted, cut_note, duration, pending_sentence, refusal, tr
+from reprise.ui.words import attempt_rows, clock_time, counted, cut_note, duration, pending_sentence, refusal, tr
 
 WAIT_SHOWN_AFTER_S = 3
 STALL_SHOWN_AFTER_S = 20
@@ -50,6 +52,7 @@ class ConversationView(QObject):
         self._known: WeakSet[Conversation] = WeakSet()
         self._items: list[TimelineItem] = []
         self._card_key: object = None
+        self._card: QWidget | None = None
         self._waiting_shown = False
         self.timeline = Timeline(look.theme, look.icons.pixmap, page)
         self.timeline.setAccessibleName(tr("Conversation"))
@@ -281,21 +284,27 @@ class ConversationView(QObject):
         if key == self._card_key:
             return
         self._card_key = key
-        if key is None:
-            self.timeline.set_card(None)
-        elif conversation.question_rounds is not None:
+        old = self._card
+        self._card = None
+        if conversation.question_rounds is not None:
             question = QuestionCard(self._look, conversation.question_rounds, self.timeline.viewport())
             question.answered.connect(conversation.answer)
-            self.timeline.set_card(question)
-        elif pending is not None:
-            self.timeline.set_card(self._pending_card(pending, attempts))
+            self._card = question
+        elif key is not None and pending is not None:
+            self._card = self._pending_card(pending, attempts)
+        self.timeline.set_card(self._card)
+        if old is not None:
+            old.deleteLater()
 
     def _pending_card(self, pending: PendingRetry, entries: tuple[Entry, ...]) -> PendingCard:
         found = [entry.data for entry in entries if isinstance(entry.data, Attempt)]
         model = found[-1].model if found else self.conversation.model
         said = pending_sentence(pending, self.place(model), found, self._clock.utc())
         details = Details(pending.failure, self.place(model), model.model if model else "", attempt_rows(entries))
-        card = PendingCard(self._look, said, details, self.timeline.viewport())
+        asked_s = pending.ask_s
+        until = clock_time(self._clock.utc() + timedelta(seconds=asked_s)) if asked_s is not None else ""
+        card = PendingCard(self._look, said, details, self.timeline.viewport(), until=until)
+        card.waited.connect(lambda: self.conversation.wait_as_asked())
         card.retried.connect(lambda: self.conversation.retry())
         card.key_entered.connect(self._key_entered)
         return card

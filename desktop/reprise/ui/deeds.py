@@ -175,6 +175,10 @@ class WindowDeeds(QObject):
         if self._view is not None:
             self._view.timeline.jump_to_latest()
 
+    def open_menu(self) -> None:
+        """Open the menus under the header's button."""
+        self._window.open_menu()
+
     def open_shortcuts(self) -> None:
         """Open the cheat sheet."""
         from reprise.ui.shortcuts_sheet import ShortcutsSheet

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from reprise.ui.controls import Glyph, Text
 from reprise.ui.focus import show_ring
@@ -42,7 +42,17 @@ class FirstRun(QWidget):
         self.setObjectName("firstRun")
         self._look = look
         self._builtin = True
-        self._column = QVBoxLayout(self)
+        self._state = ("starting", 0, 0, "")
+        self._side = 0
+        self._scroll = QScrollArea(self)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.viewport().setAutoFillBackground(False)
+        self._body = QWidget()
+        self._body.setAutoFillBackground(False)
+        self._column = QVBoxLayout(self._body)
         self._top = QHBoxLayout()
         self._logo = Glyph(look, "reprise", "accent", 40, self)
         self._title = Text(look, "", Type.DISPLAY, wrap=True, parent=self)
@@ -73,8 +83,9 @@ class FirstRun(QWidget):
         self._column.addWidget(self._lead)
         self._column.addLayout(self._cards)
         self._column.addStretch(182)
+        self._scroll.setWidget(self._body)
         look.changed.connect(self._restyle)
-        self.set_builtin_state("starting", 0, 0, "")
+        self.set_builtin_state(*self._state)
         self._restyle()
 
     def set_builtin_state(self, kind: str, done: int, total: int, sentence: str) -> None:
@@ -83,6 +94,10 @@ class FirstRun(QWidget):
         `kind` is ``fetching`` (`done` of `total` bytes), ``starting``, ``ready`` or ``unavailable`` (`sentence` says
         why). `sentence`, when given, stands under the model's name.
         """
+        self._state = (kind, done, total, sentence)
+        self._model.show_state(kind, done, total, sentence)
+        if not self._builtin:
+            return
         titles = {
             "ready": tr("Ready when you are"),
             "unavailable": tr("Choose a model to begin"),
@@ -101,22 +116,32 @@ class FirstRun(QWidget):
                 ),
             )
         )
-        self._model.show_state(kind, done, total, sentence)
-        self._left.card.updateGeometry()
 
     def set_model(self, label_: str, place: str, builtin: bool) -> None:
         """Which model answers; one that is not built in has no progress to show."""
-        self._builtin = builtin
         self._left.heading.setText(tr("Built in") if builtin else tr("To begin with"))
         self._model.setVisible(builtin)
-        if not builtin:
+        self._builtin = builtin
+        if builtin:
+            self.set_builtin_state(*self._state)
+        else:
             self._title.setText(tr("{model} answers here").format(model=label_))
             self._lead.setText(
                 tr("Write a message, or begin with one of these. It goes to {place}.").format(place=place)
             )
 
+    def set_side(self, side: int) -> None:
+        """How far the column's outer edge is from the page's."""
+        self._side = side
+        self._margins()
+
+    def rows(self) -> list[QWidget]:
+        """What can be pressed, in reading order."""
+        return list(self.findChildren(_Row))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        self._scroll.setGeometry(self.rect())
         self._margins()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -126,7 +151,7 @@ class FirstRun(QWidget):
 
     def _margins(self) -> None:
         px = self._look.theme.px
-        side = max(px(16), (self.width() - px(COLUMN)) // 2)
+        side = self._side or max(px(16), (self.width() - px(COLUMN)) // 2)
         self._column.setContentsMargins(side, px(16), side, px(16))
         narrow = self.width() < px(NARROW)
         wanted = QHBoxLayout.Direction.TopToBottom if narrow else QHBoxLayout.Direction.LeftToRight

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -61,8 +62,17 @@ class Page(QWidget):
         timeline.setParent(self)
         timeline.hide()
         timeline.stackUnder(self._bar)
-        QWidget.setTabOrder(timeline, self.banner.now)
         self.arrange()
+
+    def order_tabs(self, before: QWidget) -> None:
+        """Let Tab go on from `before` through the page in reading order."""
+        banner, composer = self.banner, self.composer
+        chain: list[QWidget] = [before, *self.first_run.rows()]
+        if self._timeline is not None:
+            chain.append(self._timeline)
+        chain += [banner.now, banner.later, banner.cancel, composer.editor, composer.button]
+        for first, second in pairwise(chain):
+            QWidget.setTabOrder(first, second)
 
     def show_empty(self, empty: bool) -> None:
         """Show the empty page, or the timeline."""
@@ -114,6 +124,7 @@ class Page(QWidget):
             top = self.banner.y()
         body = QRect(0, 0, width, max(0, top))
         _place(self.first_run, body)
+        self.first_run.set_side(side)
         if self._timeline is not None:
             _place(self._timeline, body)
             if self._edge() != side:

@@ -32,6 +32,11 @@ def box(
     painter.drawRoundedRect(area, radius, radius)
 
 
+def mirrored(rect: QRect, width: int, is_left_to_right: bool) -> QRect:
+    """`rect` of a widget `width` wide as the layout direction wants it."""
+    return rect if is_left_to_right else QRect(width - rect.right() - 1, rect.y(), rect.width(), rect.height())
+
+
 def rule(painter: QPainter, left: float, right: float, y: float, color: QColor) -> None:
     """A horizontal hairline whose upper edge is at `y`."""
     painter.fillRect(QRectF(left, y, right - left, hairline(painter)), color)

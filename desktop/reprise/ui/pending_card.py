@@ -21,13 +21,18 @@ class PendingCard(QWidget):
 
     Signals:
         retried(): Retry was pressed.
+        waited(): the wait the provider asks for is accepted.
         key_entered(str): another key was given; Retry is meant as well.
     """
 
     retried = Signal()
+    waited = Signal()
     key_entered = Signal(str)
 
-    def __init__(self, look: Appearance, said: Sentence, details: Details, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, look: Appearance, said: Sentence, details: Details, parent: QWidget | None = None, *, until: str = ""
+    ) -> None:
+        """`until` is the clock time of a wait the provider asks for; "" when it asks for none."""
         super().__init__(parent)
         self.setObjectName("pendingCard")
         self.setAccessibleName(f"{said.title} {said.advice}".strip())
@@ -55,12 +60,20 @@ class PendingCard(QWidget):
             self.enter_key.setObjectName("enterKeyButton")
             self.enter_key.clicked.connect(self.open_key_field)
             self._row.addWidget(self.enter_key)
-        asks = failure is not None and failure.retry_after_s is not None and not failure.retryable
+        self.wait: Button | None = None
+        if until:
+            self.wait = Button(
+                look, tr("Wait until {time}").format(time=until), kind=Kind.PRIMARY, icon="clock", parent=self
+            )
+            self.wait.setObjectName("waitUntilButton")
+            self.wait.clicked.connect(self.waited)
+            self._row.addWidget(self.wait)
+        has_fix = self.enter_key is not None or self.wait is not None
         self.retry = Button(
             look,
-            tr("Retry now") if asks else tr("Retry"),
-            kind=Kind.FRAMED if self.enter_key else Kind.PRIMARY,
-            icon=None if self.enter_key else "retry",
+            tr("Retry now") if until else tr("Retry"),
+            kind=Kind.FRAMED if has_fix else Kind.PRIMARY,
+            icon=None if has_fix else "retry",
             parent=self,
         )
         self.retry.setObjectName("retryButton")

@@ -10,7 +10,7 @@ from reprise.domain.retry import PendingRetry
 from reprise.ui.controls import Button, Kind, Ring
 from reprise.ui.lines import Sentence
 from reprise.ui.motion import appear
-from reprise.ui.painting import box
+from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
 from reprise.ui.words import countdown_segments, tr
 
@@ -98,16 +98,21 @@ class RetryBanner(QWidget):
         if rows == 1:
             height = max(px(44), text + px(24))
             top, x = (height - sizes[0].height()) // 2, self.width() - edge - taken
-            self.sentence.setGeometry(QRect(left, (height - text) // 2, room, text))
+            self.sentence.setGeometry(self._sided(QRect(left, (height - text) // 2, room, text)))
         else:
             height = text + px(56)
             top, x = height - edge - sizes[0].height(), left
-            self.sentence.setGeometry(QRect(left, px(10), room, text))
+            self.sentence.setGeometry(self._sided(QRect(left, px(10), room, text)))
         first = self.sentence.y() + (text if rows == 1 else px(20)) // 2
-        self.ring.move(px(16), first - self.ring.height() // 2)
+        self.ring.setGeometry(
+            self._sided(QRect(px(16), first - self.ring.height() // 2, self.ring.width(), self.ring.height()))
+        )
         for button, size in zip(buttons, sizes, strict=True):
-            button.setGeometry(QRect(x, top, size.width(), size.height()))
+            button.setGeometry(self._sided(QRect(x, top, size.width(), size.height())))
             x += size.width() + px(8)
         if self.minimumHeight() != height:
             self.setFixedHeight(height)
         self.update()
+
+    def _sided(self, rect: QRect) -> QRect:
+        return mirrored(rect, self.width(), self.isLeftToRight())

@@ -56,6 +56,7 @@ class Appearance(QObject):
         self.theme = theme
         self.icons = Icons(resources, lambda: self.theme)
         hints = QGuiApplication.styleHints()
+        self._system = hints.colorScheme()
         hints.colorSchemeChanged.connect(self._follow_system)
         self._use(self._wanted_scheme(), state.zoom if state.zoom != 1.0 else theme.zoom, force=True)
 
@@ -89,14 +90,15 @@ class Appearance(QObject):
         """The next larger (1) or smaller (-1) zoom; 0 is 100 %."""
         self.set_zoom(next_zoom(self.theme.zoom, by) if by else 1.0)
 
-    def _follow_system(self) -> None:
+    def _follow_system(self, scheme: Qt.ColorScheme) -> None:
+        self._system = scheme
         if self.choice == "system":
             self._use(self._wanted_scheme(), self.theme.zoom)
 
     def _wanted_scheme(self) -> Scheme:
         if self.choice != "system":
             return Scheme(self.choice)
-        match QGuiApplication.styleHints().colorScheme():
+        match self._system:
             case Qt.ColorScheme.Dark:
                 return Scheme.DARK
             case Qt.ColorScheme.Light:
@@ -159,7 +161,8 @@ QLineEdit[bare="true"] {{ border: 0; background: transparent; padding: 0; min-he
 QAbstractSpinBox QLineEdit {{ border: 0; background: transparent; padding: 0; min-height: 0; max-height: 9999px; }}
 QMenu {{ background: {c("raised")}; color: {c("text")}; border: 1px solid {c("border_strong")};
   border-radius: {px(8)}px; padding: {px(4)}px; }}
-QMenu::item {{ min-height: {px(28)}px; min-width: {px(120)}px; padding: 0 {px(20)}px 0 {px(10)}px; border-radius: {px(6)}px; }}
+QMenu::item {{ min-height: {px(28)}px; min-width: {px(120)}px;
+  padding: 0 {px(20)}px 0 {px(10)}px; border-radius: {px(6)}px; }}
 QMenu::item:selected {{ background: {c("selected_raised")}; color: {c("text")}; }}
 QMenu::item:disabled {{ color: {c("faint")}; }}
 QMenu::icon {{ padding-left: {px(8)}px; }}

@@ -18,6 +18,7 @@ from reprise.ui.deeds import WindowDeeds
 from reprise.ui.header import Header
 from reprise.ui.menus import main_menu, menu_bar
 from reprise.ui.page import Page
+from reprise.ui.painting import mirrored
 from reprise.ui.sidebar import Sidebar
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Theme
@@ -80,9 +81,9 @@ class MainWindow(QWidget):
             (self.sidebar.settings, self.header.toggle),
             (self.header.toggle, self.header.picker),
             (self.header.picker, self.header.more),
-            (self.header.more, self.page.composer.editor),
         ):
             QWidget.setTabOrder(before, after)
+        self.page.order_tabs(self.header.more)
         geometry = self._state.geometry
         if geometry is not None:
             self.setGeometry(geometry)
@@ -97,6 +98,7 @@ class MainWindow(QWidget):
         self.deeds.attach(library, preferences, catalog, clock)
         self.sidebar.attach(library, lambda: clock.utc().astimezone().date())
         self.sidebar.session_wanted.connect(self.close_sidebar_over)
+        self.page.order_tabs(self.header.more)
         self._arrange()
 
     def add_notice(self, notice: Notice) -> None:
@@ -146,10 +148,6 @@ class MainWindow(QWidget):
         self._menu.setActiveAction(self._menu.actions()[0])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        alt_f = event.key() == Qt.Key.Key_F and event.modifiers() == Qt.KeyboardModifier.AltModifier
-        if event.key() == Qt.Key.Key_F10 or alt_f:
-            self.open_menu()
-            return
         if event.key() == Qt.Key.Key_Escape:
             self.deeds.escape()
             return
@@ -219,9 +217,7 @@ class MainWindow(QWidget):
         self.page.setGeometry(self._mirrored(QRect(beside, head, width, max(0, self.height() - head))))
 
     def _mirrored(self, rect: QRect) -> QRect:
-        if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
-            rect.moveLeft(self.width() - rect.right() - 1)
-        return rect
+        return mirrored(rect, self.width(), self.isLeftToRight())
 
 
 class _SidebarScrim(QWidget):

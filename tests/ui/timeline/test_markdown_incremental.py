@@ -89,6 +89,14 @@ def test_a_long_list_keeps_only_its_last_item_open() -> None:
     assert [leaf.frame.markers for leaf in splitter.open] == [((0, "59."),)]
 
 
+def test_half_a_line_does_not_keep_a_list_open() -> None:
+    """Most frames end within a line."""
+    splitter = Splitter()
+    splitter.feed("".join(f"{at}. item\n" for at in range(1, 60)) + "60. ite")
+    assert len(splitter.frozen) == 58
+    assert [leaf.frame.markers[0][1] for leaf in splitter.open] == ["59.", "60."]
+
+
 def test_list_numbers_count_on_whatever_the_source_says() -> None:
     """CommonMark 5.3: only the first number counts."""
     splitter = Splitter()

@@ -97,6 +97,15 @@ def test_wheel_up_and_down_again_comes_back_to_the_same_pixel(view: Timeline) ->
     assert _where(view) == start
 
 
+def test_a_wheel_step_leaves_no_trace_of_the_frame_before(view: Timeline) -> None:
+    """What is shifted looks as if it were painted anew, at the fading edge too."""
+    for notches in (1, 1, -0.3, 2, -1, -4, 3):
+        _wheel(view, notches)
+        shown = make.on_screen(view)
+        view.viewport().update()
+        assert make.on_screen(view) == shown
+
+
 def test_what_is_measured_above_moves_nothing_in_view(view: Timeline) -> None:
     """Each step up shows the same blocks, shifted by exactly the step."""
     view.scroll_by(-200)

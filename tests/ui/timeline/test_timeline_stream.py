@@ -6,7 +6,6 @@ import random
 
 import pytest
 from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QImage
 from pytestqt.qtbot import QtBot
 
 from reprise.domain.deltas import TextDelta, ThinkingDelta
@@ -104,21 +103,15 @@ def test_a_streamed_reply_has_the_pixels_of_a_reply_shown_at_once(view: Timeline
     assert make.settled(view) == make.settled(other)
 
 
-def _on_screen(timeline: Timeline) -> QImage:
-    """What the window really shows, not what painting it anew would give."""
-    make.spin()
-    return timeline.screen().grabWindow(timeline.winId()).toImage().copy(timeline.viewport().geometry())
-
-
 def test_a_frame_of_the_stream_leaves_no_trace_of_the_frame_before(view: Timeline) -> None:
     """Shifting what stays and painting what is below gives what painting everything gives."""
     text = corpus.reply(2500, 9)
     for at in range(0, len(text), 60):
         view.feed(TextDelta(text[at : at + 60]))
         view._streaming.flush()
-        shown = _on_screen(view)
+        shown = make.on_screen(view)
         view.viewport().update()
-        assert _on_screen(view) == shown
+        assert make.on_screen(view) == shown
 
 
 def test_finishing_keeps_the_blocks_that_are_right(view: Timeline) -> None:

@@ -20,5 +20,6 @@ INFO = ModelInfo(
     tools=False,  # its chat template drops them without a word
 )
 
-PARAMETERS = Parameters(system_prompt="You are a helpful assistant.", temperature=0.2, top_p=0.9)
-"""What a model this small answers best with (tried, not published by its makers)."""
+PARAMETERS = Parameters(system_prompt="You are a helpful assistant.", temperature=0.2, top_p=0.9, max_tokens=1024)
+"""What a model this small answers best with (tried, not published by its makers); it may fall into a loop, and the
+limit ends that."""

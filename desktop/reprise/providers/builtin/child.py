@@ -25,6 +25,7 @@ from reprise.providers.builtin.unpack import unpack
 _CONTEXT_TOKENS = 4096
 _PROMPT_CACHE_MIB = 128  # llama.cpp's own default may grow to 8 GiB
 _SLEEP_AFTER_IDLE_S = 300  # the model's memory is given back then, and read again with the next request
+_DRY = 0.8  # weight against repeating whole phrases: without it one reply in thirty never ends
 _WARNINGS = 2  # of llama.cpp's verbosity: no line per request
 
 
@@ -88,10 +89,12 @@ def _serve(model: Path, voice: TextIO) -> int:
         parameters.ui = False
         parameters.n_ctx = _CONTEXT_TOKENS
         parameters.n_parallel = 1
+        parameters.fit_params = False  # fitting to a GPU's memory doubles the load time, and there is no GPU here
         parameters.cache_ram_mib = _PROMPT_CACHE_MIB
         parameters.sleep_idle_seconds = _SLEEP_AFTER_IDLE_S
         parameters.cpuparams.n_threads = _threads()
         parameters.cpuparams_batch.n_threads = _threads()
+        parameters.sampling.dry_multiplier = _DRY
         parameters.verbosity = _WARNINGS
         parameters.offline = True
         server = xllamacpp.Server(parameters)

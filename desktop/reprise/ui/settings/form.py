@@ -35,6 +35,10 @@ class FormPage(QWidget):
         self.rows.append(row)
         return row
 
+    def minimumSizeHint(self) -> QSize:
+        # The scroll area asks for the height at its width; a least height of its own would bring the bar too soon.
+        return QSize(self._look.theme.px(200), 0)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         for row in self.rows:

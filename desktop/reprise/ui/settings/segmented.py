@@ -189,5 +189,6 @@ class Stepper(QSpinBox):
     def _restyle(self) -> None:
         px = self._look.theme.px
         self.setFont(self._look.theme.font(Type.UI, tabular=True))
+        self.lineEdit().setFont(self.font())
         self.setFixedSize(px(104), px(32))
         self._inset()

@@ -7,7 +7,7 @@ from datetime import date
 from time import monotonic
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
 from reprise.bridge.library import Library, Mark
@@ -154,13 +154,17 @@ class SessionList(QListView):
         super().focusInEvent(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.WindowStateChange):
+        if event.type() == QEvent.Type.WindowStateChange:
             self._settle()
         return False
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         self._settle()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._breath.stop()
 
     @property
     def breathes(self) -> bool:

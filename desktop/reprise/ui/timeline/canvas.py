@@ -15,7 +15,7 @@ from reprise.ui.timeline.stack import Placed
 if TYPE_CHECKING:
     from reprise.ui.timeline.view import Timeline
 
-_FADE = 24
+FADE = 24
 
 
 class Canvas:
@@ -91,7 +91,7 @@ class Canvas:
     def _paint_fade(self, painter: QPainter) -> None:
         """Text that runs under the lower edge fades into the page."""
         timeline = self._timeline
-        height, fade = timeline.viewport().height(), timeline.sheet.px(_FADE)
+        height, fade = timeline.viewport().height(), timeline.sheet.px(FADE)
         page = timeline.sheet.color("page")
         gradient = QLinearGradient(0, height - fade, 0, height)
         for stop, alpha in ((0.0, 0), (1.0, 255)):

@@ -94,6 +94,7 @@ class CodeBlock(Block):
 
     def set_colors(self, first: int, colors: list[Line]) -> None:
         """The runs of the lines from `first` on."""
+        self._colors.extend([()] * (first - len(self._colors)))
         self._colors[first:] = colors
         self.colored = first + len(colors) if self.is_open else len(self.lines)
         for at in [at for at in self._layouts if at >= first]:
@@ -166,6 +167,10 @@ class CodeBlock(Block):
 
     def _row_top(self, at: int) -> int:
         return self.sheet.px(_HEADER) + (self._tops[at] if self._tops else at) * self._grid.line
+
+    def line_y(self, at: int) -> int:
+        """Where line `at` begins."""
+        return self._row_top(min(at, len(self.lines) - 1))
 
     def _line_at(self, y: float) -> int:
         row = int((y - self.sheet.px(_HEADER)) // self._grid.line)

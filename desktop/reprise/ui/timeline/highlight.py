@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
 
 Line = tuple[tuple[int, int, str], ...]  # start, length (UTF-16 units), colour token
 _SLICE_S = 0.004
-_LIVE_MS = 100
-_CONTEXT = 40
+_LIVE_MS = 250
+_LOADING_MS = 20
+_CONTEXT = 20
+_MOST = 60
 # By longest prefix of the token's name; what is missing is plain text.
 _COLORS = {
     "Keyword": "syn_keyword",
@@ -57,28 +60,51 @@ def _color_of(name: str) -> str:
 
 
 @cache
-def language_name(language: str) -> str:
-    """A language as people write it ("Python" for ``py``); what pygments does not know stays as it is."""
+def _known() -> dict[str, str]:
+    """Every language pygments brings, by alias, without importing a single lexer."""
     from pygments.lexers._mapping import LEXERS
 
-    wanted = language.lower()
-    return next((str(name) for _, name, aliases, *_ in LEXERS.values() if wanted in aliases), language)
+    return {alias: str(name) for _, name, aliases, *_ in LEXERS.values() for alias in aliases}
 
 
-@cache
-def _lexer(language: str) -> Lexer | None:
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
+def language_name(language: str) -> str:
+    """A language as people write it ("Python" for ``py``); what pygments does not know stays as it is."""
+    return _known().get(language.lower(), language)
 
-    try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
+
+class _Lexers:
+    """Pygments' lexers. Making one compiles its expressions, which takes up to 0.2 s: a thread of its own does that."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Lexer] = {}
+        self._making: set[str] = set()
+
+    def is_ready(self, language: str) -> bool:
+        """True when the language's lexer (or that there is none) is known; else it soon will be."""
+        if language in self._made or language.lower() not in _known():
+            return True
+        if language not in self._making:
+            self._making.add(language)
+            threading.Thread(target=self.make, args=(language,), name=f"reprise-lexer-{language}", daemon=True).start()
+        return False
+
+    def make(self, language: str) -> Lexer | None:
+        """The language's lexer, made here and now if need be; `None` for a language nobody knows."""
+        if language.lower() not in _known():
+            return None
+        if language not in self._made:
+            from pygments.lexers import get_lexer_by_name
+
+            self._made[language] = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+        return self._made[language]
+
+
+_lexers = _Lexers()
 
 
 def colored_lines(language: str, text: str) -> Iterator[Line]:
     """The coloured runs of each line of `text`, lazily."""
-    lexer = _lexer(language)
+    lexer = _lexers.make(language)
     if lexer is None:
         return
     runs: list[tuple[int, int, str]] = []
@@ -134,7 +160,11 @@ class Highlighter(QObject):
     def _work(self) -> None:
         until = time.perf_counter() + _SLICE_S
         if self._current is None and self._waiting:
-            block, _ = self._waiting.popitem()
+            block = next(reversed(self._waiting))
+            if not _lexers.is_ready(block.language):
+                self._timer.start(_LOADING_MS)
+                return
+            del self._waiting[block]
             if block.is_open:
                 self._color_tail(block)
             else:
@@ -154,10 +184,11 @@ class Highlighter(QObject):
             self._timer.start(0)
 
     def _color_tail(self, block: CodeBlock) -> None:
-        """The new lines of an open fence, read from an empty line at most 40 above: a guess that closing corrects."""
+        """The new lines of an open fence, read from an empty line at most 20 above: a guess that closing corrects."""
         start = first = block.colored
         while start > max(0, first - _CONTEXT) and block.lines[start - 1].strip():
             start -= 1
+        start = max(start, len(block.lines) - _MOST)
         fresh = list(colored_lines(block.language, "\n".join(block.lines[start:])))
         block.set_colors(start, fresh[: len(block.lines) - start])
         block.colored = len(block.lines)

@@ -67,6 +67,10 @@ class OpenFence:
         body = text.strip(" \t")
         self.partial = "" if body and not body.strip(self.mark[0]) else self._unindented(text)
 
+    def shown(self) -> Code:
+        """The block as it is shown now."""
+        return Code(Frame(), "\n".join([*self.lines, self.partial] if self.partial else self.lines), self.language)
+
     def leaf(self, rest: str = "") -> Code:
         """The block as it stands, `rest` being an unfinished last line."""
         lines = [*self.lines, self._unindented(rest)] if rest else self.lines
@@ -97,6 +101,11 @@ class Splitter:
     def text(self) -> str:
         """Everything fed."""
         return "".join(self._pieces)
+
+    @property
+    def has_text(self) -> bool:
+        """True once anything was fed."""
+        return bool(self._pieces)
 
     def feed(self, text: str) -> None:
         """Take in more text, in any pieces."""
@@ -165,6 +174,9 @@ class Splitter:
             return True
         if len(found) == 1:
             kind = found[0][0].type
+            if kind == "fence":
+                self._cut(lines, _first_line(found[0]), references)
+                lines = lines[_first_line(found[0]) :]
             if kind == "fence" and (match := _FENCE.match(self._tail)):
                 self.fence = OpenFence(len(match[1]), match[2], language_of(found[0][0].info))
                 self.open, self._tail, self._carry = [], self._tail[match.end() :], None
@@ -192,13 +204,14 @@ class Splitter:
         self._tail = head + "\n".join(lines[line:])
 
     def _freeze_items(self, group: list[Token], lines: list[str], references: dict[str, Any]) -> bool:
-        """Freeze all items but the last, if that has begun for certain."""
+        """Freeze the items before the last one that has begun for certain."""
         starts = [at for at, token in enumerate(group) if token.type == "list_item_open" and token.level == 1]
-        if len(starts) < 2 or _first_line(group[starts[-1] :]) + 1 >= len(lines):
+        while len(starts) > 1 and _first_line(group[starts[-1] :]) + 1 >= len(lines):
+            starts.pop()
+        if len(starts) < 2:
             return False
         line = _first_line(group[starts[-1] :])
-        done = leaves([*group[: starts[-1]], group[-1]], lines, self._carry)
-        self.frozen.extend(done)
+        self.frozen.extend(leaves([*group[: starts[-1]], group[-1]], lines, self._carry))
         start = group[0].attrGet("start")
         first = self._carry.number if self._carry else 1 if start is None else int(start)
         gap = Gap.ITEM if lines[line - 1].strip(" \t>") else Gap.LOOSE_ITEM

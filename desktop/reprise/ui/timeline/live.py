@@ -18,8 +18,9 @@ from reprise.ui.timeline.incremental import OpenFence, Splitter
 from reprise.ui.timeline.inline import Rich
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.lines import LabelBlock
-from reprise.ui.timeline.markdown import Code, Frame, Leaf, Prose, Table, parse
+from reprise.ui.timeline.markdown import Code, Frame, Leaf, Prose, Table
 from reprise.ui.timeline.message_view import MessageView, Ready
+from reprise.ui.timeline.prose import ProseBlock
 from reprise.ui.timeline.sheet import Sheet
 from reprise.ui.timeline.table import TableBlock
 
@@ -39,7 +40,8 @@ class LiveReply(MessageView):
 
     def __init__(self, sheet: Sheet, key: str, label: str, lead: int) -> None:
         self._splitter = Splitter()
-        self._thinking: list[str] = []
+        self._thinking = Splitter()
+        self._thoughts: list[Block] = []  # of what is frozen, while the thinking is open
         self._clock = QElapsedTimer()
         self._thought_s: float | None = None
         self._head = 0  # blocks before the text
@@ -64,24 +66,40 @@ class LiveReply(MessageView):
     @property
     def is_empty(self) -> bool:
         """True before the first delta."""
-        return not self._thinking and not self._splitter.text
+        return not self._has_thought and not self._splitter.has_text
 
     def _made(self) -> Iterator[Block]:
         """Everything anew: after a theme change or when thinking opens."""
         above: Block | None = None
         if self.item.label:
             yield (above := LabelBlock(self.sheet, self.item.label, self.item.meta))
-        if self._thinking:
+        if self._has_thought:
             fold = thinking_fold(self.sheet, self._thought_s, above, running=self._thought_s is None)
             fold.fold = 0
             fold.is_open = 0 in self._opened
             yield (above := fold)
             if fold.is_open:
-                for leaf in parse("".join(self._thinking)):
-                    yield (above := block_of(self.sheet, leaf, above, thinking=True))
+                for block in self._thought_blocks(fold):
+                    yield (above := block)
         self._leaves = []
         self._fence = None
         self._frozen = 0
+
+    def _thought_blocks(self, fold: Block) -> list[Block]:
+        """The opened thinking; only what is not frozen yet is made anew."""
+        thinking, above = self._thinking, self._thoughts[-1] if self._thoughts else fold
+        for leaf in thinking.frozen[len(self._thoughts) :]:
+            above = block_of(self.sheet, leaf, above, thinking=True)
+            self._thoughts.append(above)
+        tail: list[Block] = []
+        for leaf in [*thinking.open, thinking.fence.shown()] if thinking.fence else thinking.open:
+            above = block_of(self.sheet, leaf, above, thinking=True)
+            tail.append(above)
+        return [*self._thoughts, *tail]
+
+    @property
+    def _has_thought(self) -> bool:
+        return self._thinking.has_text
 
     def _build(self) -> None:
         self.blocks = list(self._made())
@@ -91,26 +109,38 @@ class LiveReply(MessageView):
         self._show_note()
         self.recount()
 
-    def feed(self, deltas: list[Delta]) -> int:
-        """Take in what came since the last frame; returns the index of the first block that changed."""
-        thinking = [delta.text for delta in deltas if isinstance(delta, ThinkingDelta)]
+    def feed(self, deltas: list[Delta]) -> tuple[int, int]:
+        """Take in what came since the last frame.
+
+        Returns the first block that looks different, and the height in it from which it does.
+        """
+        caret = self.caret()
+        index, top = self._feed(deltas)
+        if caret is not None and caret[0] < index:
+            return caret[0], round(caret[2])
+        if caret is not None and caret[0] == index:
+            top = min(top, round(caret[2]))
+        return index, top
+
+    def _feed(self, deltas: list[Delta]) -> tuple[int, int]:
+        thinking = "".join(delta.text for delta in deltas if isinstance(delta, ThinkingDelta))
         text = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
         rebuild = False
         if thinking:
-            if not self._thinking:
+            if not self._has_thought:
                 self._clock.start()
-            rebuild = not self._thinking or 0 in self._opened
-            self._thinking.extend(thinking)
+            rebuild = not self._has_thought or 0 in self._opened
+            self._thinking.feed(thinking)
         if text:
             self._splitter.feed(text)
-            if self._thinking and self._thought_s is None and text.strip():
+            if self._has_thought and self._thought_s is None and text.strip():
                 self._thought_s = self._clock.elapsed() / 1000
                 rebuild = True
         if rebuild:
             self._build()
-            return 0
+            return 0, 0
         if not text:
-            return len(self.blocks)
+            return len(self.blocks), 0
         self._drop_note()
         first = self._show_text()
         self._show_note()
@@ -119,6 +149,7 @@ class LiveReply(MessageView):
     def restyle(self, sheet: Sheet, lead: int) -> None:
         """Another theme: every block is made anew."""
         self.sheet, self.lead = sheet, lead
+        self._thoughts.clear()
         self._build()
 
     def _above(self) -> Block | None:
@@ -133,14 +164,13 @@ class LiveReply(MessageView):
             self.total -= block.gap + block.height
         del self.blocks[count:]
 
-    def _show_text(self) -> int:
-        """Bring the blocks up to the splitter's leaves; returns the first changed index."""
+    def _show_text(self) -> tuple[int, int]:
+        """Bring the blocks up to the splitter's leaves; returns the first changed block and the height in it."""
         splitter = self._splitter
         if self._fence is not None:
             first = self._head + len(self._leaves)
             if splitter.fence is self._fence[0]:
-                self._grow_fence()
-                return first
+                return first, self._grow_fence()
             self._close_fence(splitter.frozen[len(self._leaves)])
         fresh = [*splitter.frozen[self._frozen :], *splitter.open]
         if not fresh and splitter.fence is None and not splitter.frozen:
@@ -154,6 +184,7 @@ class LiveReply(MessageView):
         if keep < len(self._leaves) and same < len(fresh) and self._grow_table(keep, fresh[same]):
             keep += 1
             same += 1
+        old = self.blocks[first] if first < len(self.blocks) else None
         self._truncate(self._head + keep)
         del self._leaves[keep:]
         self._mend_table_end()
@@ -163,7 +194,8 @@ class LiveReply(MessageView):
         self._frozen = len(splitter.frozen)
         if splitter.fence is not None:
             self._open_fence(splitter.fence)
-        return first
+        new = self.blocks[first] if first < len(self.blocks) else None
+        return first, new.same_until(old) if old is not None and isinstance(new, ProseBlock) else 0
 
     def _mend_table_end(self) -> None:
         """A table whose next part went away ends itself again."""
@@ -189,13 +221,15 @@ class LiveReply(MessageView):
         self._fence = (fence, block, 0)
         self._grow_fence()
 
-    def _grow_fence(self) -> None:
+    def _grow_fence(self) -> int:
         assert self._fence is not None  # noqa: S101 - callers have looked
         fence, block, known = self._fence
         before = block.height
+        top = block.line_y(known)
         block.extend(fence.lines[known:], fence.partial, known)
         self._fence = (fence, block, len(fence.lines))
         self.total += block.height - before
+        return top
 
     def _close_fence(self, leaf: Leaf) -> None:
         if self._fence is None or not isinstance(leaf, Code):

@@ -274,6 +274,15 @@ class ProseBlock(Block):
         href = self.text.link_at(x - self._x, y)
         return Hit("link", href, None, f"{host_of(href)}\n{href}") if href else None
 
+    def same_until(self, old: Block) -> int:
+        """The height down to which this looks like `old`, if it is a longer version of that; else 0."""
+        if not isinstance(old, ProseBlock) or (old.frame, old.text.role) != (self.frame, self.text.role):
+            return 0
+        was, now = old.text.rich, self.text.rich
+        if not now.text.startswith(was.text) or now.spans[: len(was.spans)] != was.spans:
+            return 0
+        return (old.text.lines - 1) * old.text.grid.line  # its last word may move to the next line
+
     def length(self) -> int:
         return units(self.text.rich.text)
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer
 
 from reprise.domain.deltas import Delta, TextDelta, ThinkingDelta
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.stack import Stack
 
 _FRAME_MS = 16
+_PAUSE_MS = 4
 
 
 class Streaming(QObject):
@@ -19,14 +20,14 @@ class Streaming(QObject):
 
     Args:
         stack: Where the live reply is.
-        grown: Called with a flush that grows the reply and returns the first block it changed.
+        grown: Called with a flush that grows the reply and returns from where it changed it.
         changed: Called after any other change.
     """
 
     def __init__(
         self,
         stack: Stack,
-        grown: Callable[[Callable[[], int]], None],
+        grown: Callable[[Callable[[], tuple[int, int]]], None],
         changed: Callable[[], None],
         parent: QObject,
     ) -> None:
@@ -36,9 +37,10 @@ class Streaming(QObject):
         self._changed = changed
         self._buffer: list[Delta] = []
         self._next: tuple[str, str] | None = None
+        self._since = QElapsedTimer()
         self._frame = QTimer(self)
         self._frame.setSingleShot(True)
-        self._frame.setInterval(_FRAME_MS)
+        self._frame.setTimerType(Qt.TimerType.PreciseTimer)
         self._frame.timeout.connect(self.flush)
 
     def forget(self) -> None:
@@ -64,11 +66,14 @@ class Streaming(QObject):
         if isinstance(delta, TextDelta | ThinkingDelta) and delta.text:
             self._buffer.append(delta)
             if not self._frame.isActive():
-                self._frame.start()
+                # Frames begin 16 ms apart however long showing one takes, but the window always gets its turn.
+                passed = self._since.elapsed() if self._since.isValid() else _FRAME_MS
+                self._frame.start(max(_PAUSE_MS, _FRAME_MS - passed))
 
     def flush(self) -> None:
         """Show what is buffered."""
         self._frame.stop()
+        self._since.start()
         deltas, self._buffer = self._buffer, []
         if not deltas:
             return
@@ -82,11 +87,10 @@ class Streaming(QObject):
         if live is None:
             return
 
-        def grow() -> int:
-            caret = live.caret()
-            first = live.feed(deltas)
+        def grow() -> tuple[int, int]:
+            changed_from = live.feed(deltas)
             self._stack.note_height(len(self._stack.items))
-            return min(first, caret[0] if caret else 0)
+            return changed_from
 
         self._grown(grow)
 

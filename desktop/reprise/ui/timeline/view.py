@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QObject, QPointF, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import (
     QGuiApplication,
     QHelpEvent,
@@ -20,7 +20,8 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 from reprise.domain.deltas import Delta
 from reprise.ui.theme import Theme
 from reprise.ui.timeline.block import Block
-from reprise.ui.timeline.canvas import Canvas
+from reprise.ui.timeline.canvas import FADE, Canvas
+from reprise.ui.timeline.card import CardPlace
 from reprise.ui.timeline.code import CodeBlock
 from reprise.ui.timeline.highlight import Highlighter
 from reprise.ui.timeline.item import TimelineItem
@@ -34,8 +35,6 @@ from reprise.ui.timeline.table import TableBlock
 
 _MARGIN = 16
 _STEP = 40
-_CARD_GAP = 16
-_CARD_BOTTOM = 20
 
 
 class Timeline(QAbstractScrollArea):
@@ -71,7 +70,7 @@ class Timeline(QAbstractScrollArea):
         self.highlighter = Highlighter(self._repaint_block, self)
         self._canvas = Canvas(self)
         self._streaming = Streaming(self._stack, self._grow, self._changed, self)
-        self._card: QWidget | None = None
+        self._card = CardPlace(self.viewport(), self._changed, self)
         self._was_at_tail = True
         self._syncing = False
         self._double_click = (QPointF(-1000, -1000), 0)
@@ -140,15 +139,7 @@ class Timeline(QAbstractScrollArea):
 
     def set_card(self, card: QWidget | None) -> None:
         """A widget on the outer edge under the last message, which scrolls along. `None` hides and releases it."""
-        if self._card is not None and card is not self._card:
-            self._card.removeEventFilter(self)
-            self._card.hide()
-            self._card.setParent(None)
-        self._card = card
-        if card is not None:
-            card.setParent(self.viewport())
-            card.installEventFilter(self)
-            card.show()
+        self._card.set(card)
         self._changed()
 
     def set_theme(self, theme: Theme) -> None:
@@ -173,8 +164,16 @@ class Timeline(QAbstractScrollArea):
 
     def scroll_by(self, delta: int) -> None:
         """Scroll down by `delta` pixels, up when negative. Up lets go of the end."""
+        before, viewport = self._tops(), self.viewport()
         self.scroller.move(delta)
-        self._changed()
+        self._settle()
+        shifts = {top - before[key] for key, top in self._tops().items() if key in before}
+        still = viewport.height() - self.sheet.px(FADE)  # what fades is painted anew, the rest is shifted
+        if len(shifts) != 1 or self._card.card is not None:
+            viewport.update()
+        elif shift := shifts.pop():
+            viewport.scroll(0, shift, QRect(0, 0, viewport.width(), still))
+            viewport.update(0, still, viewport.width(), viewport.height() - still)
 
     def _bar_moved(self, value: int) -> None:
         if self._syncing:
@@ -192,8 +191,9 @@ class Timeline(QAbstractScrollArea):
 
     def _settle(self) -> None:
         width, scroller = self.column_width, self.scroller
-        scroller.settle(width, self.viewport().height(), self._foot(width))
-        self._place_card(width)
+        scroller.settle(width, self.viewport().height(), self._card.foot(width, self.sheet.px))
+        end = scroller.end if len(self._stack) else None
+        self._card.place(self.column_left, end, width, self.sheet.px)
         self._sync_bar(self.viewport().height())
         if scroller.follows != self._was_at_tail:
             self._was_at_tail = scroller.follows
@@ -234,22 +234,6 @@ class Timeline(QAbstractScrollArea):
         """The outer edge in the viewport: centred on the whole widget, so that the scroll bar shifts nothing."""
         return (self.width() - self.column_width) // 2
 
-    def _foot(self, width: int) -> int:
-        if self._card is None:
-            return self.sheet.px(36)
-        return self.sheet.px(_CARD_GAP) + self._card_height(width) + self.sheet.px(_CARD_BOTTOM)
-
-    def _card_height(self, width: int) -> int:
-        assert self._card is not None  # noqa: S101 - callers have looked
-        own = self._card.heightForWidth(width) if self._card.hasHeightForWidth() else -1
-        return own if own >= 0 else self._card.sizeHint().height()
-
-    def _place_card(self, width: int) -> None:
-        if self._card is not None:
-            # Out of view it stays shown below the edge: hiding would take the focus from its buttons.
-            top = self.scroller.end + self.sheet.px(_CARD_GAP) if len(self._stack) else self.sheet.px(20)
-            self._card.setGeometry(self.column_left, top, width, self._card_height(width))
-
     def copy_button(self, message: int) -> QRect | None:
         """Where the message's Copy stands: in the gap below, which is always there."""
         if not 0 <= message < len(self._stack.items):
@@ -280,20 +264,33 @@ class Timeline(QAbstractScrollArea):
 
     # painting
 
-    def _grow(self, grow: Callable[[], int]) -> None:
+    def _tops(self) -> dict[tuple[int, int], int]:
+        return {(placed.message, placed.index): placed.top for placed in self.scroller.placed}
+
+    def _grow(self, grow: Callable[[], tuple[int, int]]) -> None:
         """Paint only what a frame of the stream changes: shift what stays the same, repaint what is below it."""
-        message, scroller, viewport = len(self._stack.items), self.scroller, self.viewport()
-        before = {placed.block: placed.top for placed in scroller.placed}
-        first = grow()
+        message, viewport = len(self._stack.items), self.viewport()
+        before = self._tops()
+        index, inside = grow()
         self._settle()
-        same = [placed for placed in scroller.placed if (placed.message, placed.index) < (message, first)]
-        shifts = {placed.top - before[placed.block] for placed in same if placed.block in before}
-        if self._card is not None or len(shifts) != 1:
+        after = self._tops()
+        first = (message, index)
+        shifts = {
+            after[key] - before[key] for key in after if key in before and (key < first or (key == first and inside))
+        }
+        if self._card.card is not None or len(shifts) != 1:
             viewport.update()
             return
         if shift := shifts.pop():
             viewport.scroll(0, shift)
-        dirty = same[-1].top + same[-1].block.height
+        if first in after and inside:
+            dirty = after[first] + inside
+        else:
+            dirty = max(
+                placed.top + placed.block.height
+                for placed in self.scroller.placed
+                if (placed.message, placed.index) < first
+            )
         viewport.update(0, dirty, viewport.width(), viewport.height() - dirty)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -315,6 +312,9 @@ class Timeline(QAbstractScrollArea):
             self.keeping_line(lambda: self._stack.set_width(width))
         else:
             self._changed()
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """Nothing: what a moved bar means is settled in `_bar_moved`; Qt would repaint everything here."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         pixels, angle = event.pixelDelta(), event.angleDelta()
@@ -382,8 +382,3 @@ class Timeline(QAbstractScrollArea):
             self.pointer.tooltip(event.pos(), event.globalPos())
             return True
         return bool(super().viewportEvent(event))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._card and event.type() is QEvent.Type.LayoutRequest:
-            self._changed()
-        return bool(super().eventFilter(watched, event))

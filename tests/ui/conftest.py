@@ -1,0 +1,34 @@
+"""Scenes in a real window."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from support.aio import Aio
+from support.window import WindowStage
+
+Scene = Callable[[WindowStage], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture
+def act(aio: Aio, qtbot: QtBot, tmp_path: Path) -> Callable[..., None]:
+    """Runs a scene in a fresh window whose model plays these attempts: ``act(scene, ["hi"], [FAIL])``."""
+
+    def run(scene: Scene, *attempts: list[Any], **options: Any) -> None:
+        async def whole() -> None:
+            script = json.dumps(list(attempts)) if attempts else ""
+            stage = await WindowStage.open(tmp_path, script, **options)
+            try:
+                await scene(stage)
+            finally:
+                await stage.close()
+
+        aio(whole())
+
+    return run

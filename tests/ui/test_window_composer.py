@@ -1,0 +1,212 @@
+"""The composer never eats text, and Enter and Esc mean what they should."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from reprise.domain.turns import Finished
+from support.window import WindowStage
+
+pytestmark = pytest.mark.slow_callbacks
+HANG = {"hang": True}
+LIMITED = {"fail": {"kind": "rate_limit", "status": 429, "message": "slow down"}}
+
+
+def test_enter_sends_and_the_text_goes_only_once_it_is_stored(act: Callable[..., None]) -> None:
+    """I1, L1: Enter sends; the composer clears on prompt_stored."""
+
+    async def scene(stage: WindowStage) -> None:
+        editor = stage.window.page.composer.editor
+        QTest.keyClicks(editor, "hello")
+        QTest.keyClick(editor, Qt.Key.Key_Return)
+        assert editor.toPlainText() == "hello"
+        await stage.drain()
+        assert editor.toPlainText() == ""
+        assert [message.text for message in await stage.stage.stored(stage.conversation)] == ["hello", "fine"]
+
+    act(scene, ["fine"])
+
+
+def test_shift_enter_is_a_new_line(act: Callable[..., None]) -> None:
+    """I1."""
+
+    async def scene(stage: WindowStage) -> None:
+        editor = stage.window.page.composer.editor
+        QTest.keyClicks(editor, "one")
+        QTest.keyClick(editor, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+        QTest.keyClicks(editor, "two")
+        assert editor.toPlainText() == "one\ntwo"
+        assert not stage.conversation.is_busy
+
+    act(scene)
+
+
+def test_blank_text_is_not_sent(act: Callable[..., None]) -> None:
+    """I1: blank input is ignored, and Send is disabled."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        QTest.keyClicks(composer.editor, "   ")
+        QTest.keyClick(composer.editor, Qt.Key.Key_Return)
+        assert not composer.button.isEnabled()
+        assert not stage.conversation.is_busy
+
+    act(scene)
+
+
+def test_neither_enter_sends_nor_esc_stops_while_an_input_method_composes(act: Callable[..., None]) -> None:
+    """D7: the composition comes first."""
+
+    async def scene(stage: WindowStage) -> None:
+        editor = stage.window.page.composer.editor
+        await stage.send("go")
+        assert stage.conversation.is_busy
+        QApplication.sendEvent(editor, QInputMethodEvent("にほ", []))
+        QTest.keyClick(editor, Qt.Key.Key_Escape)
+        stage.window.deeds.escape()
+        await stage.drain()
+        assert stage.conversation.is_busy
+        commit = QInputMethodEvent("", [])
+        commit.setCommitString("日本")
+        QApplication.sendEvent(editor, commit)
+        assert editor.toPlainText() == "日本"
+        QTest.keyClick(editor, Qt.Key.Key_Escape)
+        await stage.drain()
+        assert isinstance(stage.conversation.state, Finished)
+
+    act(scene, ["partial", HANG])
+
+
+def test_enter_does_not_send_a_composition(act: Callable[..., None]) -> None:
+    """I1, D7."""
+
+    async def scene(stage: WindowStage) -> None:
+        editor = stage.window.page.composer.editor
+        QTest.keyClicks(editor, "text")
+        QApplication.sendEvent(editor, QInputMethodEvent("ni", []))
+        QTest.keyClick(editor, Qt.Key.Key_Return)
+        await stage.drain()
+        assert not stage.conversation.is_busy
+        assert not stage.conversation.is_stored
+
+    act(scene)
+
+
+def test_text_written_while_a_reply_streams_stays_and_says_why(act: Callable[..., None]) -> None:
+    """ux section 3: before there is a queue, Enter keeps the text."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        await stage.send("go")
+        QTest.keyClicks(composer.editor, "and another thing")
+        QTest.keyClick(composer.editor, Qt.Key.Key_Return)
+        await stage.drain()
+        assert composer.text() == "and another thing"
+        assert "stays here" in stage.find("composerNote").text()
+
+    act(scene, ["partial", HANG])
+
+
+def test_what_was_typed_after_send_is_not_eaten(act: Callable[..., None]) -> None:
+    """ux section 4: it clears only if the text is unchanged."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        composer.set_text("hello")
+        composer.button.click()
+        QTest.keyClicks(composer.editor, " more")
+        await stage.drain()
+        assert composer.text() == "hello more"
+
+    act(scene, ["fine"])
+
+
+def test_undo_brings_a_sent_text_back(act: Callable[..., None]) -> None:
+    """ux section 4: undo history survives sending."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        QTest.keyClicks(composer.editor, "hello")
+        QTest.keyClick(composer.editor, Qt.Key.Key_Return)
+        await stage.drain()
+        assert composer.text() == ""
+        stage.window.commands.action("undo").trigger()
+        assert composer.text() == "hello"
+
+    act(scene, ["fine"])
+
+
+def test_a_refused_text_stays(act: Callable[..., None]) -> None:
+    """send_refused keeps the text and says why."""
+
+    async def scene(stage: WindowStage) -> None:
+        stage.catalog.chosen = None
+        await stage.send("hello")
+        assert stage.window.page.composer.text() == "hello"
+        assert stage.find("composerNote").text() == "No model is chosen."
+
+    act(scene)
+
+
+def test_the_button_is_stop_while_streaming_and_send_during_a_countdown(act: Callable[..., None]) -> None:
+    """ux section 3."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        await stage.send("go")
+        assert stage.conversation.retry_manager.is_counting
+        assert not composer.stops
+        assert composer.button.accessibleName() == "Send"
+        await stage.clock.advance(5)
+        assert composer.stops
+        assert composer.button.accessibleName() == "Stop"
+        assert not composer.hint.isHidden()
+        composer.button.click()
+        await stage.drain()
+        assert not stage.conversation.is_busy
+
+    act(scene, [LIMITED], ["partial", HANG])
+
+
+def test_a_draft_is_kept_per_session_and_across_lives(act: Callable[..., None]) -> None:
+    """ux section 4: text and cursor, per session."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        await stage.send("first")
+        first = stage.conversation.session_id
+        QTest.keyClicks(composer.editor, "unsent")
+        QTest.keyClick(composer.editor, Qt.Key.Key_Left)
+        stage.library.new_chat()
+        await stage.drain()
+        assert composer.text() == ""
+        drafts = await stage.stage.store.drafts.load()
+        assert (drafts[first].text, drafts[first].cursor) == ("unsent", 5)
+        stage.library.open(first)
+        await stage.drain()
+        assert composer.text() == "unsent"
+        assert composer.editor.textCursor().position() == 5
+
+    act(scene, ["fine"])
+
+
+def test_the_composer_grows_by_a_line_to_four_tenths_of_the_window(act: Callable[..., None]) -> None:
+    """ux section 1, tokens section 4."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        assert composer.height() == 48
+        composer.set_text("1\n2")
+        two = composer.height()
+        composer.set_text("1\n2\n3")
+        assert composer.height() == two + 22
+        composer.set_text("\n" * 60)
+        assert composer.height() <= 0.4 * stage.window.height()
+
+    act(scene)

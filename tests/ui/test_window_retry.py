@@ -1,0 +1,213 @@
+"""The retry story in the window: banner, card, Esc and Ctrl+R."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from support.window import WindowStage
+
+pytestmark = pytest.mark.slow_callbacks
+LIMITED = {"fail": {"kind": "rate_limit", "status": 429, "message": "slow down"}}
+REFUSED = {"fail": {"kind": "auth", "status": 401, "message": "No auth credentials found"}}
+HANG = {"hang": True}
+
+
+def card(stage: WindowStage) -> Any:
+    """The pending card, if one is shown."""
+    found = [each for each in stage.window.findChildren(QWidget, "pendingCard") if not each.isHidden()]
+    return found[0] if found else None
+
+
+def test_the_banner_counts_the_seconds_down(act: Callable[..., None]) -> None:
+    """F10, ux section 2: plain cause, retry n of N, live seconds."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        banner, text = stage.find("retryBanner"), stage.find("retryBannerText")
+        assert banner.isVisible()
+        assert text.text() == "Rate limited (429). Retry 1 of 3 in 5 s"
+        await stage.clock.advance(2)
+        assert text.text().endswith("in 3 s")
+        stage.find("extendRetryButton").click()
+        await stage.drain()
+        assert text.text().endswith("in 1 min 3 s")
+        stage.find("retryNowButton").click()
+        await stage.drain()
+        assert not banner.isVisible()
+        assert [message.text for message in await stage.stage.stored(stage.conversation)] == ["go", "fine"]
+
+    act(scene, [LIMITED], ["fine"])
+
+
+def test_esc_cancels_the_wait_and_ctrl_r_completes_the_turn(act: Callable[..., None]) -> None:
+    """D7, ux section 3."""
+
+    async def scene(stage: WindowStage) -> None:
+        window, retry = stage.window, stage.window.commands.action("retry")
+        assert not retry.isEnabled()
+        await stage.send("go")
+        assert retry.isEnabled()
+        QTest.keyClick(window.page.composer.editor, Qt.Key.Key_Escape)
+        await stage.drain()
+        assert not stage.find("retryBanner").isVisible()
+        assert card(stage) is not None
+        assert retry.isEnabled()
+        for _ in range(3):  # C4: further Escs change nothing
+            QTest.keyClick(window.page.composer.editor, Qt.Key.Key_Escape)
+        await stage.drain()
+        assert window.isVisible()
+        QTest.keyClick(window.page.composer.editor, Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)
+        await stage.drain()
+        assert card(stage) is None
+        assert not retry.isEnabled()
+        assert [message.text for message in await stage.stage.stored(stage.conversation)] == ["go", "fine"]
+
+    act(scene, [LIMITED], ["fine"])
+
+
+def test_stop_keeps_what_is_there_and_says_so(act: Callable[..., None]) -> None:
+    """D5, D6, ux section 2."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        QTest.keyClick(stage.window.page.composer.editor, Qt.Key.Key_Escape)
+        await stage.drain()
+        assert card(stage).title.text() == "Stopped. The 3 words so far are kept."
+        assert stage.window.deeds._view.timeline.has_reply
+        stage.find("retryButton").click()
+        await stage.drain()
+        assert card(stage) is None
+
+    act(scene, ["one two three", HANG], ["fine"])
+
+
+def test_details_list_the_attempts_with_times(act: Callable[..., None]) -> None:
+    """ux section 2: status, the provider's words, attempts."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        await stage.clock.advance(60)
+        shown = card(stage)
+        assert shown.title.text() == "OpenRouter is still busy after 3 retries."
+        stage.find("detailsButton").click()
+        details = stage.find("attemptDetails")
+        said = [child.accessibleName() for child in details.findChildren(QWidget)]
+        assert any("429 Too Many Requests" in text for text in said)
+        assert any(text.startswith("4, ") and text.endswith("gave up") for text in said)
+        stage.find("detailsButton").click()
+
+    act(scene, *[[LIMITED]] * 4)
+
+
+def test_a_refused_key_is_asked_for_inside_the_card(act: Callable[..., None]) -> None:
+    """ux section 2: the fix is the first button, and Save and retry ends the trouble."""
+
+    async def scene(stage: WindowStage) -> None:
+        keys: list[str] = []
+        stage.window.key_entered.connect(keys.append)
+        await stage.send("go")
+        assert card(stage).title.text() == "OpenRouter did not accept the API key."
+        stage.find("enterKeyButton").click()
+        field = stage.find("keyField")
+        QTest.keyClicks(field, " sk-test ")
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        await stage.drain()
+        assert keys == ["sk-test"]
+        assert [message.text for message in await stage.stage.stored(stage.conversation)] == ["go", "fine"]
+
+    act(scene, [REFUSED], ["fine"])
+
+
+def test_esc_in_the_key_field_brings_the_buttons_back(act: Callable[..., None]) -> None:
+    """D7: innermost first."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        stage.find("enterKeyButton").click()
+        QTest.keyClick(stage.find("keyField"), Qt.Key.Key_Escape)
+        await stage.drain()
+        assert card(stage).key_line is None
+        assert stage.find("enterKeyButton").isVisible()
+
+    act(scene, [REFUSED])
+
+
+def test_a_wait_over_the_cap_is_asked_about_with_the_clock_time(act: Callable[..., None]) -> None:
+    """D3: nothing waits silently."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        text = card(stage).title.text()
+        assert "2 h 37 min" in text
+        assert "until" in text
+        assert stage.find("retryButton").text() == "Retry now"
+        stage.find("waitUntilButton").click()
+        await stage.drain()
+        assert stage.find("retryBanner").isVisible()
+        await stage.clock.jump(9420)
+        assert [message.text for message in await stage.stage.stored(stage.conversation)] == ["go", "fine"]
+
+    long = {"fail": {"kind": "rate_limit", "status": 429, "message": "later", "retry_after_s": 9420}}
+    act(scene, [long], ["fine"])
+
+
+def test_waiting_and_silence_are_said_by_the_clock(act: Callable[..., None]) -> None:
+    """ux section 2: "waiting for <model>, 7 s" and "no data for 20 s"."""
+
+    async def scene(stage: WindowStage) -> None:
+        view = stage.window.deeds._view
+        said: list[str | None] = []
+        await stage.send("go")
+        await stage.clock.advance(7)
+        live = view.timeline._stack.live
+        view._show_waiting()
+        said.append(live.wait_text)
+        await stage.clock.advance(3)
+        await stage.clock.advance(21)
+        view._show_waiting()
+        said.append(view.timeline._stack.live.wait_text)
+        assert said == ["Waiting for Mistral Small 3.2, 7 s", "No data for 21 s. Stop keeps what is here."]
+        stage.conversation.stop()
+        await stage.drain()
+        assert not view._tick.isActive()
+
+    act(scene, [{"wait": 10}, "some words", HANG])
+
+
+def test_the_partial_stands_dimmed_until_the_next_attempt_speaks(act: Callable[..., None]) -> None:
+    """D5."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        timeline = stage.window.deeds._view.timeline
+        assert timeline.has_reply
+        assert "Cut off after 2 words" in timeline._stack.live.item.note
+        await stage.clock.advance(5)
+        assert not timeline.has_reply
+        assert timeline._stack.items[-1].message.text == "whole reply"
+
+    act(scene, ["half reply", LIMITED], ["whole reply"])
+
+
+def test_a_pending_turn_is_shown_again_after_a_switch(act: Callable[..., None]) -> None:
+    """D8: what is pending comes from the log."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        stage.window.deeds.escape()
+        await stage.drain()
+        session = stage.conversation.session_id
+        stage.library.new_chat()
+        await stage.drain()
+        assert card(stage) is None
+        stage.library.open(session)
+        await stage.drain()
+        assert card(stage) is not None
+
+    act(scene, [LIMITED])

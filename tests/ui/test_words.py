@@ -1,0 +1,103 @@
+"""Every failure is a sentence a person understands."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from reprise.domain.failures import Failure, FailureKind
+from reprise.domain.messages import ModelRef, TextPart
+from reprise.domain.retry import PendingRetry
+from reprise.domain.sessions import Attempt, AttemptState, Entry
+from reprise.ui.fuzzy import match
+from reprise.ui.words import attempt_rows, duration, failure_sentence, pending_sentence
+
+NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
+MODEL = ModelRef("p", "m")
+
+
+@pytest.mark.parametrize("kind", list(FailureKind))
+def test_each_kind_has_a_sentence_without_the_exception(kind: FailureKind) -> None:
+    """ux section 2: never a raw exception."""
+    said = failure_sentence(Failure(kind, "Traceback: KeyError('x')", retryable=True, status=503), "Acme")
+    assert said.title.endswith(".")
+    assert "Traceback" not in said.title
+    assert "KeyError" not in said.advice or kind is FailureKind.STORAGE
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Cannot find api.opnai.com - check the address.",
+        "127.0.0.1:9 refused the connection - is the server running, and is the port right?",
+    ],
+)
+def test_a_host_that_never_worked_names_itself(words: str) -> None:
+    """D14: the wire's own words name the host."""
+    assert failure_sentence(Failure(FailureKind.NETWORK, words, retryable=True)).title == words
+
+
+def test_an_unknown_address_says_what_to_check() -> None:
+    """404 is a bad request of its own kind (D1)."""
+    said = failure_sentence(Failure(FailureKind.BAD_REQUEST, "no such model", retryable=False, status=404), "Acme")
+    assert "404" in said.title
+    assert "Settings" in said.advice
+
+
+def test_times_have_at_most_two_units() -> None:
+    """The clock of the banner."""
+    assert [duration(s) for s in (0.4, 12, 60, 380, 9420, 7200)] == [
+        "0 s",
+        "12 s",
+        "1 min",
+        "6 min 20 s",
+        "2 h 37 min",
+        "2 h",
+    ]
+
+
+def test_a_wait_over_the_cap_names_the_clock_time() -> None:
+    """D3."""
+    failure = Failure(FailureKind.RATE_LIMIT, "later", retryable=False, retry_after_s=9420, status=429)
+    said = pending_sentence(PendingRetry("go", failure, ask_s=9420), "Acme", (), NOW)
+    until = (NOW + timedelta(seconds=9420)).astimezone().strftime("%H:%M")
+    assert said.title == f"Acme asks for a wait of 2 h 37 min, until {until}."
+
+
+def test_attempts_say_what_each_came_to_and_what_followed() -> None:
+    """ux section 2: attempts with times."""
+    limited = Failure(FailureKind.RATE_LIMIT, "x", retryable=True, status=429)
+
+    def entry(at_s: float, attempt: Attempt) -> Entry:
+        return Entry(f"e{at_s}", "s", "p", NOW + timedelta(seconds=at_s), attempt)
+
+    rows = attempt_rows(
+        [
+            entry(
+                0,
+                Attempt(MODEL, 1, AttemptState.FAILED, (TextPart("one two"),), limited, NOW + timedelta(seconds=3)),
+            ),
+            entry(8, Attempt(MODEL, 2, AttemptState.FAILED, (), limited, NOW + timedelta(seconds=8.2))),
+            entry(20, Attempt(MODEL, 3, AttemptState.STOPPED, (), None, NOW + timedelta(seconds=21))),
+        ]
+    )
+    assert [(row.number, row.what, row.then) for row in rows] == [
+        (1, "cut off after 2 words", "then waited 5 s"),
+        (2, "429 at once", "then waited 12 s"),
+        (3, "stopped", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "hit"),
+    [
+        ("retr", "Retry", True),
+        ("nc", "New Chat", True),
+        ("xyz", "Retry", False),
+        ("re", "One-pass CSV importer", False),
+    ],
+)
+def test_the_palette_finds_beginnings_of_words(query: str, text: str, hit: bool) -> None:
+    """Scattered letters inside words are chance."""
+    assert (match(query, text) is not None) == hit
