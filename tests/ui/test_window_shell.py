@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QLineEdit, QTextEdit, QWidget
 
@@ -18,7 +18,8 @@ from reprise.domain.messages import ToolCallPart, ToolResultPart
 from reprise.domain.models import ToolSpec
 from reprise.ui.boot_banner import Notice
 from reprise.ui.commands import Command, Menu
-from reprise.ui.theme import Scheme
+from reprise.ui.style import high_contrast
+from reprise.ui.theme import Scheme, load_theme
 from reprise.ui.window_state import WindowState, clamped, next_zoom
 from support.window import ABSENT, LARGE, SMALL, WindowStage
 
@@ -366,6 +367,16 @@ def test_the_scheme_follows_the_system_until_one_is_chosen(act: Callable[..., No
         assert look.theme.scheme is Scheme.LIGHT
 
     act(scene)
+
+
+def test_high_contrast_takes_the_system_s_palette(qapp: object, resources: Path) -> None:
+    """tokens section 2: lines become the text colour, tints the base colour."""
+    system = QPalette()
+    system.setColor(QPalette.ColorRole.Text, QColor("#ffff00"))
+    system.setColor(QPalette.ColorRole.Base, QColor("#000000"))
+    theme = high_contrast(load_theme(resources, Scheme.DARK), system)
+    assert theme.hex("border_strong") == theme.hex("text") == "#ffff00"
+    assert theme.hex("warn_tint") == theme.hex("page") == "#000000"
 
 
 def test_tab_goes_through_the_window_in_reading_order(act: Callable[..., None]) -> None:

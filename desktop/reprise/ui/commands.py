@@ -72,7 +72,7 @@ class Commands(QObject):
         self._look = look
         self._commands: dict[str, Command] = {}
         self._actions: dict[str, QAction] = {}
-        look.changed.connect(self.refresh)
+        look.changed.connect(self._restyle)
 
     def add(self, *commands: Command) -> None:
         """Register commands. ValueError for an id or a shortcut that is taken."""
@@ -91,6 +91,7 @@ class Commands(QObject):
             self._commands[command.id] = command
             self._actions[command.id] = action
             self._refresh(command)
+        self._restyle()
 
     def __iter__(self) -> Iterator[Command]:
         return iter(self._commands.values())
@@ -112,6 +113,12 @@ class Commands(QObject):
         for command in self:
             self._refresh(command)
 
+    def _restyle(self) -> None:
+        for command in self:
+            if command.icon:
+                self._actions[command.id].setIcon(self._look.icons.icon(command.icon, self._look.theme.px(16)))
+        self.refresh()
+
     def _refresh(self, command: Command) -> None:
         action = self._actions[command.id]
         reason = command.blocked()
@@ -120,8 +127,6 @@ class Commands(QObject):
         action.setEnabled(reason is None)
         action.setToolTip(tooltip(text, command.shortcuts, reason))
         action.setStatusTip(reason or "")
-        if command.icon:
-            action.setIcon(self._look.icons.icon(command.icon, self._look.theme.px(16)))
         if command.checked is not None:
             action.setChecked(command.checked())
 

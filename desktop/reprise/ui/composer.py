@@ -137,6 +137,11 @@ class Composer(QWidget):
             draft = Draft(text, self.editor.textCursor().position()) if text else None
             self.draft_changed.emit(self._session, draft)
 
+    def let_go(self) -> None:
+        """Nobody is there any more to keep a draft."""
+        self._debounce.stop()
+        self.editor.setReadOnly(True)
+
     @property
     def stops(self) -> bool:
         """True while the button is Stop."""

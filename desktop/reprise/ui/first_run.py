@@ -64,11 +64,13 @@ class FirstRun(QWidget):
         self._right = _Titled(look, tr("Another model"), self)
         self._model = _ModelRow(look, self._left.card)
         self._left.card.column.addWidget(self._model)
+        self._starters: list[_Row] = []
         for index, (text, prompt, send) in enumerate(starters()):
             row = _Row(look, text, parent=self._left.card)
             row.setObjectName(f"starter{index + 1}")
             row.clicked.connect(lambda _checked=False, p=prompt, s=send: self.starter_chosen.emit(p, s))
             self._left.card.column.addWidget(row)
+            self._starters.append(row)
         own = _Row(look, tr("Use your own model…"), icon="plus", accent=True, parent=self._right.card)
         own.setObjectName("ownModelButton")
         own.clicked.connect(self.own_model_wanted)
@@ -122,6 +124,8 @@ class FirstRun(QWidget):
         self._left.heading.setText(tr("Built in") if builtin else tr("To begin with"))
         self._model.setVisible(builtin)
         self._builtin = builtin
+        for index, row in enumerate(self._starters):
+            row.stand(under_icon=builtin, first=index == 0 and not builtin)
         if builtin:
             self.set_builtin_state(*self._state)
         else:
@@ -274,11 +278,17 @@ class _Row(QPushButton):
     ) -> None:
         super().__init__(text, parent)
         self._look, self._icon, self._accent = look, icon, accent
+        self._under_icon, self._first = True, False
         self.setAccessibleName(text)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         look.changed.connect(self._restyle)
         self._restyle()
+
+    def stand(self, *, under_icon: bool, first: bool) -> None:
+        """Begin under a model's name or on the text edge; the first row of a card has no line above it."""
+        self._under_icon, self._first = under_icon, first
+        self.update()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         super().focusInEvent(event)
@@ -291,14 +301,15 @@ class _Row(QPushButton):
         if self.isDown() or self.underMouse():
             inner = self.rect().adjusted(px(3), px(2), -px(3), -px(2))
             box(painter, inner, px(6), theme.color("pressed" if self.isDown() else "hover"))
-        if not self._accent:
-            rule(painter, px(47), self.width(), 0, theme.color("border"))
+        left = px(47 if self._under_icon else 15)
+        if not self._accent and not self._first:
+            rule(painter, left, self.width(), 0, theme.color("border"))
         if self._icon:
             side = px(18)
             pixmap = self._look.icons.pixmap(self._icon, "accent", side, self.devicePixelRatioF())
             painter.drawPixmap(px(16), (self.height() - side) // 2, pixmap)
         weight = 500 if self._accent else None
-        area = self.rect().adjusted(px(47), 0, -px(36), 0)
+        area = self.rect().adjusted(left, 0, -px(36), 0)
         font = theme.font(Type.BODY if self._accent else Type.UI, weight=weight)
         label(painter, area, self.text(), font, theme.color("accent" if self._accent else "text"))
         if not self._accent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -55,6 +56,7 @@ class Appearance(QObject):
         self.choice = state.scheme
         self.theme = theme
         self.icons = Icons(resources, lambda: self.theme)
+        self._system_palette = QGuiApplication.palette()
         hints = QGuiApplication.styleHints()
         self._system = hints.colorScheme()
         hints.colorSchemeChanged.connect(self._follow_system)
@@ -110,9 +112,38 @@ class Appearance(QObject):
         if not force and (scheme, zoom) == (self.theme.scheme, self.theme.zoom):
             return
         self.theme = load_theme(self._resources, scheme, zoom)
+        if _wants_contrast():
+            self.theme = high_contrast(self.theme, self._system_palette)
         self.icons.clear()
         apply_style(self.theme)
         self.changed.emit()
+
+
+def _wants_contrast() -> bool:
+    # Since Qt 6.10; without it the tokens' own contrast has to do.
+    hints = getattr(QGuiApplication.styleHints(), "accessibility", None)
+    return hints is not None and hints().contrastPreference() == Qt.ContrastPreference.HighContrast
+
+
+def high_contrast(theme: Theme, system: QPalette) -> Theme:
+    """`theme` with the system's palette: lines take the text colour, tints the base colour (tokens section 2)."""
+
+    def name(role: QPalette.ColorRole) -> str:
+        return system.color(role).name()
+
+    base, text, accent = (
+        name(role) for role in (QPalette.ColorRole.Base, QPalette.ColorRole.Text, QPalette.ColorRole.Highlight)
+    )
+    colors = dict(theme.colors)
+    for token in colors:
+        if token.startswith("border") or token.endswith("_border") or token in ("text", "muted", "control_border"):
+            colors[token] = text
+        elif token.endswith(("_tint", "_bg")) or token in ("page", "sidebar", "surface", "raised", "user", "sunken"):
+            colors[token] = base
+        elif token.startswith("accent") or token == "focus":
+            colors[token] = accent
+    colors["on_accent"] = name(QPalette.ColorRole.HighlightedText)
+    return replace(theme, colors=colors)
 
 
 def apply_style(theme: Theme) -> None:

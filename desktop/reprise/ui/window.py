@@ -114,6 +114,7 @@ class MainWindow(QWidget):
     def shut(self) -> None:
         """Close for good, without asking anybody."""
         self._shutting = True
+        self.page.composer.let_go()
         self.close()
 
     def toggle_sidebar(self) -> None:
@@ -172,11 +173,11 @@ class MainWindow(QWidget):
         self._arrange()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        self.page.composer.flush_draft()
         self._keep_state()
         if self._shutting:
             event.accept()
             return
+        self.page.composer.flush_draft()
         event.ignore()
         self.closing.emit()
 

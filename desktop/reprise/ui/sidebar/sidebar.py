@@ -120,6 +120,8 @@ class SessionList(QListView):
         self.setItemDelegate(self._delegate)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setUniformItemSizes(False)
+        self.setLayoutMode(QListView.LayoutMode.Batched)  # ten thousand rows are measured in slices
+        self.setBatchSize(200)
         self.setMouseTracking(True)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
