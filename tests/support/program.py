@@ -17,6 +17,7 @@ from reprise.bridge.tasks import TaskScope
 from reprise.ui.theme import Scheme, load_theme
 from reprise.ui.window import MainWindow
 from support.clock import ManualClock
+from support.qt import until_active
 
 
 class ProgramStage:
@@ -47,6 +48,8 @@ class ProgramStage:
         window = MainWindow(resources_dir(), load_theme(resources_dir(), scheme), data.state)
         window.resize(1180, 760)
         window.show()
+        window.activateWindow()
+        await until_active(window)  # shortcuts work in an active window only
         await parts.library.load()
         fill(window, parts, clock)
         return cls(parts, window, scope, clock)

@@ -23,11 +23,16 @@ class Recorder:
         return [entry[0] for entry in self.seen]
 
 
-class _Shown(QObject):
+class _Watcher(QObject):
     happened = Signal()
 
+    def __init__(self, watched: QWidget, kind: QEvent.Type) -> None:
+        super().__init__(watched)
+        self._kind = kind
+        watched.installEventFilter(self)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Show:
+        if event.type() == self._kind:
             self.happened.emit()
         return False
 
@@ -35,7 +40,10 @@ class _Shown(QObject):
 async def until_shown(widget: QWidget) -> None:
     """Wait until a widget is shown; returns at once when it is."""
     if widget.isHidden():
-        watcher = _Shown(widget)
-        widget.installEventFilter(watcher)
-        await until(watcher.happened)
-        widget.removeEventFilter(watcher)
+        await until(_Watcher(widget, QEvent.Type.Show).happened)
+
+
+async def until_active(window: QWidget) -> None:
+    """Wait until a window has the keyboard; returns at once when it has."""
+    if not window.isActiveWindow():
+        await until(_Watcher(window, QEvent.Type.WindowActivate).happened)

@@ -135,13 +135,13 @@ def high_contrast(theme: Theme, system: QPalette) -> Theme:
         name(role) for role in (QPalette.ColorRole.Base, QPalette.ColorRole.Text, QPalette.ColorRole.Highlight)
     )
     colors = dict(theme.colors)
-    for token in colors:
-        if token.startswith("border") or token.endswith("_border") or token in ("text", "muted", "control_border"):
-            colors[token] = text
-        elif token.endswith(("_tint", "_bg")) or token in ("page", "sidebar", "surface", "raised", "user", "sunken"):
-            colors[token] = base
-        elif token.startswith("accent") or token == "focus":
-            colors[token] = accent
+    for key in colors:
+        if key.startswith("border") or key.endswith("_border") or key in ("text", "muted", "control_border"):
+            colors[key] = text
+        elif key.endswith(("_tint", "_bg")) or key in ("page", "sidebar", "surface", "raised", "user", "sunken"):
+            colors[key] = base
+        elif key.startswith("accent") or key == "focus":
+            colors[key] = accent
     colors["on_accent"] = name(QPalette.ColorRole.HighlightedText)
     return replace(theme, colors=colors)
 
