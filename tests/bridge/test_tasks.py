@@ -36,6 +36,24 @@ def test_what_a_task_raises_is_logged_and_reported(aio: Aio, caplog: pytest.LogC
     assert "window/job" in caplog.text
 
 
+def test_closing_sees_a_write_through_even_one_that_has_not_begun(aio: Aio) -> None:
+    """A draft kept in the moment of closing is on the disk (behaviour N11)."""
+    written: list[str] = []
+
+    async def write() -> None:
+        await asyncio.sleep(0.01)
+        written.append("draft")
+
+    async def main() -> None:
+        scope = TaskScope("window")
+        scope.start(write(), name="draft", writes=True)
+        await scope.close()
+        assert scope.running == ()
+
+    aio(main())
+    assert written == ["draft"]
+
+
 def test_closing_cancels_every_task_and_waits_for_its_end(aio: Aio) -> None:
     """What a task must save it can still save."""
     saved: list[str] = []

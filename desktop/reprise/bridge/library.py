@@ -134,7 +134,7 @@ class Library(QObject):
 
     def rename(self, session_id: str, title: str) -> None:
         """Give a session another title; `problem` says why not."""
-        self._scope.start(self._rename(session_id, title), name=f"rename {session_id}")
+        self._scope.start(self._rename(session_id, title), name=f"rename {session_id}", writes=True)
 
     def draft(self, session_id: str) -> Draft | None:
         """The unsent text of a session (of a new chat under its own id)."""
@@ -264,7 +264,7 @@ class Library(QObject):
         else:
             self._drafts[key] = draft
         self._refresh(key)
-        self._scope.start(self._save_draft(key, draft), name=f"draft {key}")
+        self._scope.start(self._save_draft(key, draft), name=f"draft {key}", writes=True)
 
     async def _save_draft(self, key: str, draft: Draft | None) -> None:
         try:

@@ -34,7 +34,7 @@ class Preferences(QObject):
 
     def set_value(self, key: str, value: Any) -> None:
         """Store a value; `changed` or `refused` follows."""
-        self._scope.start(self._write(key, value), name=f"store {key}")
+        self._scope.start(self._write(key, value), name=f"store {key}", writes=True)
 
     def retry_policy(self) -> RetryPolicy:
         """The retry policy the settings describe (behaviour D2)."""

@@ -47,7 +47,7 @@ class SideWrites:
         self._start(self._move_retry(pending), "retry time")
 
     def _start(self, write: Coroutine[Any, Any, None], name: str) -> None:
-        task = self._scope.start(self._see_through(write), name=f"{self._live.session.id} {name}")
+        task = self._scope.start(self._see_through(write), name=f"{self._live.session.id} {name}", writes=True)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
