@@ -82,10 +82,11 @@ class ProgramStage:
         assert self.window.grab().save(str(path))
 
     async def close(self) -> None:
-        """An orderly end."""
-        self.window.shut()
-        self.window.deleteLater()
+        """An orderly end: the person closes the window, and the program follows."""
+        self.window.close()
         await self.parts.library.close()
         await self.scope.close()
         await self.parts.models.aclose()
         assert await self.parts.store.close()
+        self.window.shut()
+        self.window.deleteLater()
