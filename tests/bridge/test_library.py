@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reprise.bridge.conversation import Conversation
-from reprise.bridge.library import Library, Mark
+from reprise.bridge.library import Library
+from reprise.bridge.session_row import Mark
 from reprise.domain.events import Answer
 from reprise.domain.ports import Draft
 from reprise.domain.sessions import AttemptState

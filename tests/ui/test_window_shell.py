@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QGuiApplication, QPalette
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QAbstractSpinBox, QApplication, QLineEdit, QTextEdit, QWidget
 
-from reprise.bridge.library import Mark
+from reprise.bridge.session_row import Mark
 from reprise.domain.messages import ToolCallPart, ToolResultPart
 from reprise.domain.models import ToolSpec
 from reprise.ui.boot_banner import Notice

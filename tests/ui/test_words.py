@@ -11,7 +11,8 @@ from reprise.domain.messages import ModelRef, TextPart
 from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Attempt, AttemptState, Entry
 from reprise.ui.fuzzy import match
-from reprise.ui.words import attempt_rows, duration, failure_sentence, pending_sentence
+from reprise.ui.language import duration
+from reprise.ui.words import attempt_rows, failure_sentence, pending_sentence
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 MODEL = ModelRef("p", "m")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 
 from PySide6.QtCore import QObject, Signal
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.services import Services
+from reprise.bridge.session_row import Mark, SessionRow
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import TurnFinished
 from reprise.domain.ports import Draft, LogError
@@ -21,27 +20,6 @@ _KEPT_ALIVE = 8
 
 _NEW_CHAT = ""
 """The key of the new chat's draft."""
-
-
-class Mark(StrEnum):
-    """What a row says about its session; the first that holds wins, in this order."""
-
-    ASKS = "asks"
-    STREAMING = "streaming"
-    COUNTDOWN = "countdown"
-    PENDING = "pending"
-    UNREAD = "unread"
-    DRAFT = "draft"
-    NONE = "none"
-
-
-@dataclass(frozen=True, slots=True)
-class SessionRow:
-    """A session as the sidebar shows it; `seconds_left` is set while its retry counts down."""
-
-    session: Session
-    mark: Mark = Mark.NONE
-    seconds_left: int | None = None
 
 
 class Library(QObject):

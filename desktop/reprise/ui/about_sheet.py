@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from reprise import __version__
 from reprise.ui.controls import Button, Glyph, Kind, Text
+from reprise.ui.language import tr
 from reprise.ui.overlay import Sheet
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
 
 
 class AboutSheet(Sheet):

@@ -11,10 +11,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVB
 
 from reprise.domain.failures import Failure
 from reprise.ui.controls import Button, Kind, Text
+from reprise.ui.language import counted, tr
 from reprise.ui.painting import box, rule
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import AttemptRow, counted, status_text, tr
+from reprise.ui.words import AttemptRow, status_text
 
 SHOWN_FIRST = 3
 

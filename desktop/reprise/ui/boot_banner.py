@@ -10,10 +10,10 @@ from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from reprise.ui.controls import Button, Glyph, Kind, Text
+from reprise.ui.language import tr
 from reprise.ui.motion import appear
 from reprise.ui.painting import box, rule
 from reprise.ui.style import Appearance
-from reprise.ui.words import tr
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
+from reprise.ui.language import tr
 from reprise.ui.style import Appearance
-from reprise.ui.words import tr
 
 
 class Menu(StrEnum):

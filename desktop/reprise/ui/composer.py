@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from reprise.domain.ports import Draft
 from reprise.ui.commands import shortcut_text
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.editor import Editor
+from reprise.ui.language import tr
 from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
+
+if TYPE_CHECKING:
+    from reprise.domain.ports import Draft
 
 DRAFT_DELAY_MS = 500
 
@@ -132,6 +135,8 @@ class Composer(QWidget):
     def flush_draft(self) -> None:
         """Save now what is waiting to be saved."""
         if self._debounce.isActive():
+            from reprise.domain.ports import Draft  # nothing is typed before the first paint
+
             self._debounce.stop()
             text = self.text()
             draft = Draft(text, self.editor.textCursor().position()) if text else None

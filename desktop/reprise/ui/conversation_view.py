@@ -21,13 +21,14 @@ from reprise.domain.turns import AwaitingAnswer
 from reprise.ui.announce import announce
 from reprise.ui.attempt_details import Details
 from reprise.ui.composer import Turn
+from reprise.ui.language import clock_time, counted, duration, tr
 from reprise.ui.page import Page
 from reprise.ui.pending_card import PendingCard
 from reprise.ui.question_card import QuestionCard
 from reprise.ui.style import Appearance
 from reprise.ui.timeline import Timeline, TimelineItem
 from reprise.ui.timeline_items import items_of, partial_deltas
-from reprise.ui.words import attempt_rows, clock_time, counted, cut_note, duration, pending_sentence, refusal, tr
+from reprise.ui.words import attempt_rows, cut_note, pending_sentence, refusal
 
 WAIT_SHOWN_AFTER_S = 3
 STALL_SHOWN_AFTER_S = 20

@@ -7,17 +7,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 
-from reprise.bridge.library import Library
-from reprise.bridge.preferences import Preferences
-from reprise.domain.events import Answer
-from reprise.domain.messages import Role
-from reprise.domain.ports import Catalog, Clock
-from reprise.domain.sessions import messages
 from reprise.ui.boot_banner import Notice
+from reprise.ui.language import tr
 from reprise.ui.overlay import Sheet
-from reprise.ui.words import tr
 
 if TYPE_CHECKING:
+    from reprise.bridge.library import Library
+    from reprise.bridge.preferences import Preferences
+    from reprise.domain.ports import Catalog, Clock
     from reprise.ui.conversation_view import ConversationView
     from reprise.ui.palette import Chat, Palette
     from reprise.ui.settings import SettingsSheet
@@ -148,6 +145,8 @@ class WindowDeeds(QObject):
             return
         conversation = self._library.current
         if conversation.question_rounds is not None:
+            from reprise.domain.events import Answer
+
             conversation.answer(Answer.STOP)
         else:
             conversation.stop()  # cancels a wait, else stops the turn, else does nothing
@@ -285,6 +284,9 @@ class WindowDeeds(QObject):
     def _last_reply(self) -> str:
         if self._library is None:
             return ""
+        from reprise.domain.messages import Role
+        from reprise.domain.sessions import messages
+
         said = messages(self._library.current.history.branch)
         return next((message.text for message in reversed(said) if message.role is Role.ASSISTANT), "")
 

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QS
 
 from reprise.ui.controls import Glyph, Text
 from reprise.ui.focus import show_ring
+from reprise.ui.language import tr
 from reprise.ui.painting import box, label, rule
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
 
 COLUMN = 760
 NARROW = 640

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QStackedLayout, QWidget
 
-from reprise.domain.messages import ModelRef
-from reprise.domain.models import ModelInfo
 from reprise.ui.controls import Button, Elided, Kind
+from reprise.ui.language import tr
 from reprise.ui.menus import add_choice, make_menu
 from reprise.ui.painting import rule
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
+
+if TYPE_CHECKING:
+    from reprise.domain.messages import ModelRef
+    from reprise.domain.models import ModelInfo
 
 TITLE_LIMIT = 64
 

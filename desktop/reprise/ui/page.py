@@ -12,11 +12,11 @@ from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QWidget
 from reprise.ui.composer import Composer
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.first_run import FirstRun
+from reprise.ui.language import tr
 from reprise.ui.painting import box
 from reprise.ui.retry_banner import RetryBanner
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
 
 COLUMN = 760
 NARROW = 640

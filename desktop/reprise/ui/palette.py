@@ -14,12 +14,12 @@ from reprise.ui.commands import Commands, plain
 from reprise.ui.controls import Glyph, Text
 from reprise.ui.fuzzy import match
 from reprise.ui.keycaps import KeyCaps
+from reprise.ui.language import tr
 from reprise.ui.overlay import Sheet
 from reprise.ui.painting import rule
 from reprise.ui.palette_rows import PaletteDelegate, Role
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
 
 WIDTH, TOP, MOST_ROWS, MOST_CHATS = 600, 104, 9, 30
 

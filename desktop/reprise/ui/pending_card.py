@@ -10,10 +10,11 @@ from reprise.domain.failures import FailureKind
 from reprise.ui.attempt_details import AttemptDetails, Details
 from reprise.ui.controls import Button, Glyph, Kind, Text
 from reprise.ui.key_field import KeyField
+from reprise.ui.language import tr
 from reprise.ui.painting import box
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import Sentence, tr
+from reprise.ui.words import Sentence
 
 
 class PendingCard(QWidget):

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from reprise.domain.events import Answer
 from reprise.ui.controls import Button, Glyph, Kind, Text
+from reprise.ui.language import counted, tr
 from reprise.ui.painting import box
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import counted, tr
 
 
 class QuestionCard(QWidget):

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QRect, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from reprise.domain.retry import PendingRetry
 from reprise.ui.controls import Button, Kind, Ring
+from reprise.ui.language import tr
 from reprise.ui.lines import Sentence
 from reprise.ui.motion import appear
 from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
-from reprise.ui.words import countdown_segments, tr
+
+if TYPE_CHECKING:
+    from reprise.domain.retry import PendingRetry
 
 NARROW = 640
 MINUTE_S = 60.0
@@ -66,6 +70,8 @@ class RetryBanner(QWidget):
             return
         self._longest = max(self._longest, seconds)
         self.ring.set_share(seconds / self._longest)
+        from reprise.ui.words import countdown_segments  # a banner is shown long after the first paint
+
         self.sentence.set_pieces(countdown_segments(self._pending, seconds, self._place_name))
         self._arrange()
 

@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVB
 from reprise.ui.commands import Commands, Menu, menu_title, plain
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.keycaps import KeyCaps
+from reprise.ui.language import tr
 from reprise.ui.overlay import Sheet
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
 
 
 class ShortcutsSheet(Sheet):

@@ -9,8 +9,9 @@ from reprise.domain.deltas import TextDelta, ThinkingDelta
 from reprise.domain.messages import Message, ModelRef, Part, Role, TextPart, ThinkingPart
 from reprise.domain.ports import History
 from reprise.domain.sessions import Notice
+from reprise.ui.language import tr
 from reprise.ui.timeline.item import TimelineItem
-from reprise.ui.words import is_cut, reply_meta, tr
+from reprise.ui.words import is_cut, reply_meta
 
 
 def items_of(history: History, model_label: Callable[[ModelRef | None], str]) -> list[TimelineItem]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QMenuBar, QWidget
 
-from reprise.bridge.library import Library
-from reprise.bridge.preferences import Preferences
-from reprise.domain.ports import Catalog, Clock
 from reprise.ui.boot_banner import BootBanner, Notice
 from reprise.ui.commands import Commands
 from reprise.ui.deeds import WindowDeeds
 from reprise.ui.header import Header
+from reprise.ui.language import tr
 from reprise.ui.menus import main_menu, menu_bar
 from reprise.ui.page import Page
 from reprise.ui.painting import mirrored
@@ -24,7 +23,11 @@ from reprise.ui.style import Appearance
 from reprise.ui.theme import Theme
 from reprise.ui.window_commands import commands_of
 from reprise.ui.window_state import DEFAULT_SIZE, SMALLEST, WindowState
-from reprise.ui.words import tr
+
+if TYPE_CHECKING:
+    from reprise.bridge.library import Library
+    from reprise.bridge.preferences import Preferences
+    from reprise.domain.ports import Catalog, Clock
 
 SIDEBAR_NEEDS = 720
 

@@ -10,8 +10,8 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit, QWidget
 
 from reprise.ui.commands import Command, Menu
+from reprise.ui.language import tr
 from reprise.ui.style import Appearance
-from reprise.ui.words import tr
 
 
 class Deeds(Protocol):

@@ -7,10 +7,10 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from reprise.domain.retry import RetryPolicy
+from reprise.ui.language import counted, duration, tr
 from reprise.ui.painting import box, label, rule
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import counted, duration, tr
 
 
 class RetryChart(QWidget):

@@ -8,11 +8,11 @@ from PySide6.QtWidgets import QLineEdit, QWidget
 from reprise.bridge.preferences import Preferences
 from reprise.domain.retry import PolicyName
 from reprise.ui.controls import Switch
+from reprise.ui.language import tr
 from reprise.ui.settings.chart import RetryChart
 from reprise.ui.settings.form import FormPage, FormRow
 from reprise.ui.settings.segmented import Segmented, Stepper
 from reprise.ui.style import Appearance
-from reprise.ui.words import tr
 
 _RETRY_KEYS = ("policy", "max_retries", "base_s", "cap_s", "jitter", "after_cap_s", "ceiling_s")
 

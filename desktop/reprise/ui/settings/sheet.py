@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QScrollArea, QS
 
 from reprise.bridge.preferences import Preferences
 from reprise.ui.controls import Button, Kind, Text
+from reprise.ui.language import tr
 from reprise.ui.overlay import Sheet
 from reprise.ui.painting import box
 from reprise.ui.settings.form import FormPage
@@ -15,7 +16,6 @@ from reprise.ui.settings.nav import NavButton
 from reprise.ui.settings.pages import AppearancePage, ModelPage, RetryPage
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import tr
 
 WIDTH, HEIGHT, NAV, NARROW = 880, 640, 200, 720
 

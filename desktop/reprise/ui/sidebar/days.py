@@ -6,7 +6,7 @@ from datetime import date, datetime
 
 from PySide6.QtCore import QDate, QLocale
 
-from reprise.ui.words import tr
+from reprise.ui.language import tr
 
 
 def day_group(at: datetime, today: date) -> str:

@@ -8,12 +8,12 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QPointF,
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
-from reprise.bridge.library import Mark, SessionRow
+from reprise.bridge.session_row import Mark, SessionRow
+from reprise.ui.language import duration, tr
 from reprise.ui.painting import box, label, ring
 from reprise.ui.sidebar.model import Data
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import duration, tr
 
 HALO_PERIOD_S = 1.6
 

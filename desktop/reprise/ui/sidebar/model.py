@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from enum import IntEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, Qt
 
-from reprise.bridge.library import Library, Mark, SessionRow
+from reprise.bridge.session_row import Mark, SessionRow
+from reprise.ui.language import counted, tr
 from reprise.ui.sidebar.days import day_group
-from reprise.ui.words import counted, tr
 
 Index = QModelIndex | QPersistentModelIndex
+
+if TYPE_CHECKING:
+    from reprise.bridge.library import Library
 
 
 class Data(IntEnum):

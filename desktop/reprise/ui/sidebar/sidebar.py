@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
-from reprise.bridge.library import Library, Mark
+from reprise.bridge.session_row import Mark
 from reprise.ui.commands import shortcut_text
 from reprise.ui.controls import Text
+from reprise.ui.language import tr
 from reprise.ui.painting import hairline, rule
 from reprise.ui.sidebar.delegate import HALO_PERIOD_S, SessionDelegate
 from reprise.ui.sidebar.model import SessionModel
 from reprise.ui.sidebar.rows import SideRow
 from reprise.ui.style import Appearance
-from reprise.ui.words import tr
+
+if TYPE_CHECKING:
+    from reprise.bridge.library import Library
 
 WIDTH = 260
 FRAME_MS = 100
