@@ -35,14 +35,14 @@ app.exec()
 OURS = """
 import os, sys
 from PySide6.QtCore import QTimer
-import reprise.app.program as program
+import reprise.app.first_paint as first_paint
 from reprise.app.options import parse
 from reprise.app.start import start
-class Painted(program.FirstPaint):
+class Painted(first_paint.FirstPaint):
     def __init__(self, window):
         super().__init__(window)
         self.seen.connect(lambda: os._exit(0))
-program.FirstPaint = Painted
+first_paint.FirstPaint = Painted
 start(parse(["--data-dir", sys.argv[1], "--provider-kind", "echo"]))
 """
 

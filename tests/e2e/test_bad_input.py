@@ -17,6 +17,8 @@ from reprise.app.start import Prepared, prepare
 from reprise.bridge.signals import until
 from reprise.domain.messages import Role
 from reprise.domain.sessions import messages
+from reprise.ui.theme import Scheme, load_theme
+from reprise.ui.window import MainWindow
 from support.aio import Aio
 from support.clock import ManualClock
 from support.process import refusal, reply
@@ -122,14 +124,16 @@ def test_a_start_that_cannot_go_on_says_so_in_the_window(
     prepared: Prepared = prepare(options)
 
     async def story() -> None:
-        program = Program(qapp, prepared, resources_dir())
+        window = MainWindow(resources_dir(), load_theme(resources_dir(), Scheme.LIGHT))
+        window.show()
+        program = Program(qapp, prepared, window)
         running = asyncio.ensure_future(program.run())
-        await until_shown(program.window.notices)
-        assert words in program.window.notices.accessibleName()
-        program.window.page.composer.set_text("precious words")
-        program.window.page.composer.button.click()
-        assert program.window.page.composer.editor.toPlainText() == "precious words"
-        program.window.close()
+        await until_shown(window.notices)
+        assert words in window.notices.accessibleName()
+        window.page.composer.set_text("precious words")
+        window.page.composer.button.click()
+        assert window.page.composer.editor.toPlainText() == "precious words"
+        window.close()
         assert await running == 0
 
     aio(story(), timeout_s=30)

@@ -1,4 +1,4 @@
-"""The window process up to its first paint, and its end. Only what the first paint needs is imported with this."""
+"""The window process from its first paint to its end."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ import logging
 import signal
 import sys
 from contextlib import suppress
-from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication
 
-from reprise.bridge.signals import until
 from reprise.ui.boot_banner import Notice
-from reprise.ui.theme import Scheme, load_theme
 from reprise.ui.window import MainWindow
 
 if TYPE_CHECKING:
@@ -27,37 +23,31 @@ _log = logging.getLogger("reprise.app")
 
 # Imported after the first paint, off the window's thread: together they take longer than the window takes to appear.
 _LATE_MODULES = ("reprise.app.compose", "reprise.providers.openai_compatible", "markdown_it", "pygments.lexers")
-_PAINT_S = 1.0
 
 
 class Program:
-    """Runs the window (`window`) from its first paint to the exit code."""
+    """Runs a painted window to the exit code."""
 
-    def __init__(self, app: QApplication, prepared: Prepared, resources: Path) -> None:
+    def __init__(self, app: QApplication, prepared: Prepared, window: MainWindow) -> None:
         self._app = app
         self._prepared = prepared
         self._closing = asyncio.Event()
-        app.setQuitOnLastWindowClosed(False)
-        state = prepared.data.state if prepared.data is not None else None
-        self.window = MainWindow(resources, load_theme(resources, Scheme.LIGHT), state)
+        self._window = window
 
     async def run(self) -> int:
-        """Show the window, then everything behind it; returns the exit code."""
-        self.window.closing.connect(self._closing.set)
+        """Start everything behind the window; returns the exit code."""
+        self._window.closing.connect(self._closing.set)
         self._app.aboutToQuit.connect(self._closing.set)
         loop = asyncio.get_running_loop()
         for name in (signal.SIGINT, signal.SIGTERM):
             with suppress(NotImplementedError):  # the loop has no handlers for them on Windows
                 loop.add_signal_handler(name, self._closing.set)
         sys.excepthook = _log_exception
-        painted = FirstPaint(self.window)
-        self.window.show()
-        with suppress(TimeoutError):  # a window that starts minimised or covered is not painted
-            await until(painted.seen, timeout_s=_PAINT_S)
+        self._window.complete()
         try:
             return await self._live()
         finally:
-            self.window.shut()
+            self._window.shut()
 
     async def _live(self) -> int:
         prepared = self._prepared
@@ -69,7 +59,7 @@ class Program:
 
         from reprise.app.live import LiveProgram, Unusable
 
-        live = LiveProgram(self.window, prepared.options, prepared.data, self._closing)
+        live = LiveProgram(self._window, prepared.options, prepared.data, self._closing)
         try:
             return await live.run(prepared.overrides)
         except Unusable as problem:
@@ -81,28 +71,12 @@ class Program:
 
     async def _without_data(self, sentence: str) -> int:
         """A window that says why nothing can be sent, and keeps what is typed."""
-        self.window.page.composer.submitted.connect(lambda _text: self.window.page.say(sentence))
+        self._window.page.composer.submitted.connect(lambda _text: self._window.page.say(sentence))
         await self._closing.wait()
         return 0
 
     def _show_problem(self, sentence: str) -> None:
-        self.window.add_notice(Notice(sentence, lasting=self._prepared.data is None))
-
-
-class FirstPaint(QObject):
-    """Tells of a window's first paint, once it is over."""
-
-    seen = Signal()
-
-    def __init__(self, window: QWidget) -> None:
-        super().__init__(window)
-        window.installEventFilter(self)
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.Paint:
-            watched.removeEventFilter(self)
-            QTimer.singleShot(0, self.seen.emit)
-        return False
+        self._window.add_notice(Notice(sentence, lasting=self._prepared.data is None))
 
 
 def _import_late() -> None:

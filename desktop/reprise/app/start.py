@@ -6,12 +6,15 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reprise.app.display import has_display
 from reprise.app.instance import InstanceLock, hand_over
 from reprise.app.options import Options
 from reprise.app.paths import DataDir, UnusableDataDir, default_data_dir, open_data_dir, resources_dir
+
+if TYPE_CHECKING:
+    from reprise.ui.window import MainWindow
 
 EXIT_USAGE = 2
 
@@ -55,15 +58,30 @@ def start(options: Options) -> int:
             print(end, file=sys.stderr)  # noqa: T201
         return end.code
 
+    app.setQuitOnLastWindowClosed(False)
+    window = _first_window(prepared)
+
     from reprise.app.program import Program
     from reprise.bridge.loop import run
 
-    program = Program(app, prepared, resources_dir())
+    program = Program(app, prepared, window)
     try:
         return run(app, program.run)
     finally:
         if prepared.lock is not None:
             prepared.lock.release()
+
+
+def _first_window(prepared: Prepared) -> MainWindow:
+    from reprise.app.first_paint import show_painted
+    from reprise.ui.theme import Scheme, load_theme
+    from reprise.ui.window import MainWindow
+
+    resources = resources_dir()
+    state = prepared.data.state if prepared.data is not None else None
+    window = MainWindow(resources, load_theme(resources, Scheme.LIGHT), state)
+    show_painted(window)
+    return window
 
 
 def prepare(options: Options, overrides: Mapping[str, Any] | None = None) -> Prepared:

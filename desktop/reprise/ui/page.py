@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
@@ -11,12 +12,14 @@ from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar, QWidget
 
 from reprise.ui.composer import Composer
 from reprise.ui.controls import Button, Kind, Text
-from reprise.ui.first_run import FirstRun
 from reprise.ui.language import tr
 from reprise.ui.painting import box
 from reprise.ui.retry_banner import RetryBanner
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
+
+if TYPE_CHECKING:
+    from reprise.ui.first_run import FirstRun
 
 COLUMN = 760
 NARROW = 640
@@ -35,7 +38,7 @@ class Page(QWidget):
         super().__init__(parent)
         self.setObjectName("page")
         self._look = look
-        self.first_run = FirstRun(look, self)
+        self._first_run: FirstRun | None = None
         self._timeline: QAbstractScrollArea | None = None
         self._edge: Callable[[], int] = lambda: 0
         self._bar = ScrollBar(self)
@@ -50,6 +53,23 @@ class Page(QWidget):
         self.composer.installEventFilter(self)
         self.banner.installEventFilter(self)
         look.changed.connect(self.arrange)
+
+    def add_first_run(self) -> FirstRun:
+        """Make the empty page."""
+        from reprise.ui.first_run import FirstRun  # not needed for the first paint
+
+        self._first_run = FirstRun(self._look, self)
+        self._first_run.lower()
+        self._first_run.show()
+        self.arrange()
+        return self._first_run
+
+    @property
+    def first_run(self) -> FirstRun:
+        """The empty page; RuntimeError before `add_first_run`."""
+        if self._first_run is None:
+            raise RuntimeError("the empty page is not made yet")
+        return self._first_run
 
     def set_timeline(self, timeline: QAbstractScrollArea, edge: Callable[[], int]) -> None:
         """Put the timeline on the page, hidden until something is said; `edge` is where its column begins.
@@ -67,7 +87,7 @@ class Page(QWidget):
     def order_tabs(self, before: QWidget) -> None:
         """Let Tab go on from `before` through the page in reading order."""
         banner, composer = self.banner, self.composer
-        chain: list[QWidget] = [before, *self.first_run.rows()]
+        chain: list[QWidget] = [before, *(self._first_run.rows() if self._first_run else ())]
         if self._timeline is not None:
             chain.append(self._timeline)
         chain += [banner.now, banner.later, banner.cancel, composer.editor, composer.button]
@@ -123,8 +143,9 @@ class Page(QWidget):
             _place(self.banner, QRect(side, top - px(8) - self.banner.height(), column, self.banner.height()))
             top = self.banner.y()
         body = QRect(0, 0, width, max(0, top))
-        _place(self.first_run, body)
-        self.first_run.set_side(side)
+        if self._first_run is not None:
+            _place(self._first_run, body)
+            self._first_run.set_side(side)
         if self._timeline is not None:
             _place(self._timeline, body)
             if self._edge() != side:

@@ -8,20 +8,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QApplication, QMenuBar, QWidget
+from PySide6.QtWidgets import QApplication, QMenu, QMenuBar, QWidget
 
 from reprise.ui.boot_banner import BootBanner, Notice
 from reprise.ui.commands import Commands
 from reprise.ui.deeds import WindowDeeds
 from reprise.ui.header import Header
 from reprise.ui.language import tr
-from reprise.ui.menus import main_menu, menu_bar
 from reprise.ui.page import Page
 from reprise.ui.painting import mirrored
 from reprise.ui.sidebar import Sidebar
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Theme
-from reprise.ui.window_commands import commands_of
 from reprise.ui.window_state import DEFAULT_SIZE, SMALLEST, WindowState
 
 if TYPE_CHECKING:
@@ -65,16 +63,11 @@ class MainWindow(QWidget):
         self.sidebar.raise_()
         self.deeds = WindowDeeds(self)
         self.commands = Commands(self, self.look)
-        self.commands.add(*commands_of(self.deeds, self.look))
-        self._menu = main_menu(self, self.commands)
-        self._bar: QMenuBar | None = menu_bar(self.commands) if sys.platform == "darwin" else None
-        self.header.more.clicked.connect(self.open_menu)
+        self._menu: QMenu | None = None
+        self._bar: QMenuBar | None = None
         self.header.toggle.clicked.connect(self.toggle_sidebar)
         self.header.set_title(tr("New chat"))
         self.header.set_models((), None)
-        self.sidebar.new_chat_wanted.connect(self.commands.action("newChat").trigger)
-        self.sidebar.settings_wanted.connect(self.commands.action("settings").trigger)
-        self.page.first_run.own_model_wanted.connect(self.commands.action("settings").trigger)
         self.notices.installEventFilter(self)
         self.look.changed.connect(self._arrange)
         app = QApplication.instance()
@@ -86,7 +79,6 @@ class MainWindow(QWidget):
             (self.header.picker, self.header.more),
         ):
             QWidget.setTabOrder(before, after)
-        self.page.order_tabs(self.header.more)
         geometry = self._state.geometry
         if geometry is not None:
             self.setGeometry(geometry)
@@ -96,8 +88,25 @@ class MainWindow(QWidget):
             self.setWindowState(Qt.WindowState.WindowMaximized)
         self.page.composer.editor.setFocus()
 
+    def complete(self) -> None:
+        """Add what need not be in the first paint: commands, menus, the empty page. Does nothing the second time."""
+        from reprise.ui.menus import main_menu, menu_bar
+        from reprise.ui.window_commands import commands_of
+
+        if self._menu is not None:
+            return
+        self.commands.add(*commands_of(self.deeds, self.look))
+        self._menu = main_menu(self, self.commands)
+        self._bar = menu_bar(self.commands) if sys.platform == "darwin" else None
+        self.header.more.clicked.connect(self.open_menu)
+        self.sidebar.new_chat_wanted.connect(self.commands.action("newChat").trigger)
+        self.sidebar.settings_wanted.connect(self.commands.action("settings").trigger)
+        self.page.add_first_run().own_model_wanted.connect(self.commands.action("settings").trigger)
+        self.page.order_tabs(self.header.more)
+
     def attach(self, library: Library, preferences: Preferences, catalog: Catalog, clock: Clock) -> None:
         """Fill the window: sessions, conversation, settings. Call once, after the first paint."""
+        self.complete()
         self.deeds.attach(library, preferences, catalog, clock)
         self.sidebar.attach(library, lambda: clock.utc().astimezone().date())
         self.sidebar.session_wanted.connect(self.close_sidebar_over)
@@ -146,6 +155,8 @@ class MainWindow(QWidget):
 
     def open_menu(self) -> None:
         """Open the menus under the header's button."""
+        if self._menu is None:
+            return
         more = self.header.more
         corner = more.mapToGlobal(QPoint(more.width() - self._menu.sizeHint().width(), more.height() + 2))
         self._menu.popup(corner)
