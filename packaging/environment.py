@@ -155,6 +155,8 @@ class Environment:
             words = self._pip(extras)
         if words:
             raise NeedsPerson(f"The program's Python packages could not be installed: {words}")
+        # An editable install leaves the byte code to the first start, which is slower by a second then.
+        subprocess.run([str(self.python), "-m", "compileall", "-q", str(self.root / "desktop")], check=False)
         stamp = Stamp(self.key(), str(self.root), sorted(extras), without)
         self.write_stamp(stamp)
         building.unlink()

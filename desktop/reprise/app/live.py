@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 import sys
 from collections.abc import Mapping
@@ -13,7 +14,6 @@ from reprise.app.builtin_state import ProgressLines, describe
 from reprise.app.clock import BootClock
 from reprise.app.compose import Composition, compose, fill
 from reprise.app.instance import InstanceServer
-from reprise.app.logs import to_file
 from reprise.app.options import Options, version_line
 from reprise.app.paths import DataDir
 from reprise.app.say import EXIT_UNFINISHED, EXIT_UNUSABLE, SayRun
@@ -27,6 +27,13 @@ from reprise.ui.words import failure_sentence
 
 _log = logging.getLogger("reprise.app")
 
+# Imported while the built-in model loads, off the window's thread; `MainWindow.attach` needs them.
+_REST = (
+    "reprise.ui.conversation_view",
+    "reprise.providers.openai_compatible",
+    "markdown_it",
+    "pygments.lexers",
+)
 _CLOSE_S = 1.0
 _STORE_S = 0.8
 _SETTLE_S = 0.3  # what moves in the window has come to rest by then
@@ -65,16 +72,13 @@ class LiveProgram:
             await self._shut_down()
 
     async def _compose(self, overrides: Mapping[str, Any]) -> Composition:
-        try:
-            to_file(self._data.logs)
-        except OSError as error:
-            _log.warning("no log is kept: %s", error)
         _log.info("%s on Python %s", version_line(), sys.version.split()[0])
         parts = await compose(self._options, self._data, overrides, self._clock, self._scope, self._show_builtin)
         self._parts = parts
         self._scope.start(parts.store.run(), name="save what streams")
         if parts.models.starts_builtin and parts.builtin is not None:
             self._scope.start(parts.builtin.run(), name="built-in model")
+        await asyncio.get_running_loop().run_in_executor(None, _import_rest)
         await parts.library.load()
         fill(self._window, parts, self._clock)
         return parts
@@ -147,6 +151,16 @@ class LiveProgram:
             _log.warning("closing took longer than %.1f s", _CLOSE_S)
         if parts is not None:
             await parts.store.close(_STORE_S)
+
+
+def _import_rest() -> None:
+    for name in _REST:
+        importlib.import_module(name)
+    from reprise.ui.timeline.markdown import parse
+
+    # The parser makes its tables at its first use, which would hold up the first reply.
+    parse("Words, with `code`.")
+    parse("Words at https://example.org.")
 
 
 def _to_terminal(line: str) -> None:

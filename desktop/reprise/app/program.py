@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QApplication
 
+from reprise.app.logs import to_file
 from reprise.ui.boot_banner import Notice
 from reprise.ui.window import MainWindow
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from reprise.app.start import Prepared
 
 _log = logging.getLogger("reprise.app")
-
-# Imported after the first paint, off the window's thread: together they take longer than the window takes to appear.
-_LATE_MODULES = ("reprise.app.compose", "reprise.providers.openai_compatible", "markdown_it", "pygments.lexers")
 
 
 class Program:
@@ -43,11 +41,19 @@ class Program:
             with suppress(NotImplementedError):  # the loop has no handlers for them on Windows
                 loop.add_signal_handler(name, self._closing.set)
         sys.excepthook = _log_exception
+        self._keep_log()
         self._window.complete()
         try:
             return await self._live()
         finally:
             self._window.shut()
+
+    def _keep_log(self) -> None:
+        if self._prepared.data is not None:
+            try:
+                to_file(self._prepared.data.logs)
+            except OSError as error:
+                _log.warning("no log is kept: %s", error)
 
     async def _live(self) -> int:
         prepared = self._prepared
@@ -55,7 +61,8 @@ class Program:
             self._show_problem(sentence)
         if prepared.data is None:
             return await self._without_data(prepared.problems[-1])
-        await asyncio.get_running_loop().run_in_executor(None, _import_late)
+        # Off the window's thread: with all it imports it takes longer than the window took to appear.
+        await asyncio.get_running_loop().run_in_executor(None, importlib.import_module, "reprise.app.live")
 
         from reprise.app.live import LiveProgram, Unusable
 
@@ -77,11 +84,6 @@ class Program:
 
     def _show_problem(self, sentence: str) -> None:
         self._window.add_notice(Notice(sentence, lasting=self._prepared.data is None))
-
-
-def _import_late() -> None:
-    for name in _LATE_MODULES:
-        importlib.import_module(name)
 
 
 def _log_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 from collections.abc import Mapping
@@ -40,6 +41,8 @@ class Prepared:
 
 def start(options: Options) -> int:
     """Check what can be checked, show the window, run until it closes."""
+    # Until the data folder has a log, what is logged goes nowhere: standard error is for sentences.
+    logging.getLogger().addHandler(logging.NullHandler())
     try:
         _check_interpreter()
         overrides = _overrides(options)

@@ -34,13 +34,12 @@ class WindowDeeds(QObject):
         self._view: ConversationView | None = None
         self._palette: Palette | None = None
         self._settings: SettingsSheet | None = None
+        self._preferences: Preferences | None = None
         window.page.composer.submitted.connect(self._too_early)
 
     def attach(self, library: Library, preferences: Preferences, catalog: Catalog, clock: Clock) -> None:
         """Build what needs the library: the conversation view, the palette, the settings."""
         from reprise.ui.conversation_view import ConversationView
-        from reprise.ui.palette import Palette
-        from reprise.ui.settings import SettingsSheet
 
         window = self._window
         window.page.composer.submitted.disconnect(self._too_early)
@@ -49,10 +48,6 @@ class WindowDeeds(QObject):
         self._view.key_entered.connect(window.key_entered)
         self._view.changed.connect(self._changed)
         self._view.timeline.link_activated.connect(lambda address: QDesktopServices.openUrl(QUrl(address)))
-        self._palette = Palette(window.look, window, window.commands, self._chats, library.open)
-        self._settings = SettingsSheet(window.look, window, preferences)
-        self._settings.key_entered.connect(window.key_entered)
-        self._settings.closed.connect(self.models_changed)
         window.header.model_chosen.connect(lambda ref: library.current.choose_model(ref))
         window.header.renamed.connect(lambda title: library.rename(library.current.session_id, title))
         window.header.picker_opening.connect(self.models_changed)
@@ -63,7 +58,7 @@ class WindowDeeds(QObject):
         library.row_changed.connect(self._changed)
         library.reset.connect(self._changed)
         library.problem.connect(lambda sentence: window.add_notice(Notice(sentence)))
-        preferences.changed.connect(self._preference_changed)
+        preferences.changed.connect(lambda key: self._preference_changed(preferences, key))
         self._preferences = preferences
         for problem in preferences.problems():
             window.add_notice(Notice(problem.sentence, ((tr("Settings…"), self.open_settings),)))
@@ -100,8 +95,16 @@ class WindowDeeds(QObject):
         """Open the settings over the window."""
         self._close_sheets()
         self._window.close_sidebar_over()
-        if self._settings is not None:
-            self._settings.open_sheet()
+        if self._preferences is None:
+            return
+        if self._settings is None:
+            from reprise.ui.settings import SettingsSheet
+
+            window = self._window
+            self._settings = SettingsSheet(window.look, window, self._preferences)
+            self._settings.key_entered.connect(window.key_entered)
+            self._settings.closed.connect(self.models_changed)
+        self._settings.open_sheet()
 
     def toggle_sidebar(self) -> None:
         """See `MainWindow.toggle_sidebar`."""
@@ -113,8 +116,13 @@ class WindowDeeds(QObject):
 
     def open_palette(self) -> None:
         """Open the palette; pressed again it goes."""
-        if self._palette is None:
+        if self._library is None:
             return
+        if self._palette is None:
+            from reprise.ui.palette import Palette
+
+            window = self._window
+            self._palette = Palette(window.look, window, window.commands, self._chats, self._library.open)
         was_open = self._palette.is_open
         self._close_sheets()
         if not was_open:
@@ -265,11 +273,11 @@ class WindowDeeds(QObject):
         self.models_changed()
         self._window.commands.refresh()
 
-    def _preference_changed(self, key: str) -> None:
+    def _preference_changed(self, preferences: Preferences, key: str) -> None:
         if key == "appearance.scheme":
-            self._window.look.choose_scheme(str(self._preferences.value(key)), by_person=False)
+            self._window.look.choose_scheme(str(preferences.value(key)), by_person=False)
         elif key == "appearance.zoom":
-            self._window.look.set_zoom(float(self._preferences.value(key)), by_person=False)
+            self._window.look.set_zoom(float(preferences.value(key)), by_person=False)
 
     def _begin(self, prompt: str, send: bool) -> None:
         composer = self._window.page.composer
