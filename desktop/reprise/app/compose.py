@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from random import Random
 from typing import Any
 
@@ -38,7 +39,6 @@ class Composition:
 
     store: Store
     models: Models
-    builtin: BuiltinModel | None
     library: Library
     preferences: Preferences
 
@@ -56,7 +56,13 @@ async def compose(
     store = await Store.open(data.root, clock, worker)
     settings = SettingsFile(data.settings, worker, overrides)
     builtin = None if options.names_provider else BuiltinModel(models_dir(), clock, on_builtin_state)
-    models = Models(options, settings, clock, builtin)
+
+    @cache
+    def start_builtin() -> None:
+        if builtin is not None:
+            scope.start(builtin.run(), name="built-in model")
+
+    models = Models(options, settings, clock, builtin, start_builtin)
     preferences = Preferences(settings, scope)
     services = Services(
         log=store.log,
@@ -73,7 +79,7 @@ async def compose(
         max_rounds=lambda: int(preferences.value("turn.max_rounds")),
         keep_on_followup=lambda: bool(preferences.value("turn.keep_on_followup")),
     )
-    return Composition(store, models, builtin, Library(services, scope), preferences)
+    return Composition(store, models, Library(services, scope), preferences)
 
 
 def fill(window: MainWindow, parts: Composition, clock: Clock) -> None:

@@ -76,8 +76,7 @@ class LiveProgram:
         parts = await compose(self._options, self._data, overrides, self._clock, self._scope, self._show_builtin)
         self._parts = parts
         self._scope.start(parts.store.run(), name="save what streams")
-        if parts.models.starts_builtin and parts.builtin is not None:
-            self._scope.start(parts.builtin.run(), name="built-in model")
+        parts.models.start()
         await asyncio.get_running_loop().run_in_executor(None, _import_rest)
         await parts.library.load()
         fill(self._window, parts, self._clock)

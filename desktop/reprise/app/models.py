@@ -39,12 +39,14 @@ class Models:
         settings: SettingsStore,
         clock: Clock,
         builtin_model: BuiltinModel | None,
+        start_builtin: Callable[[], None],
         environ: Mapping[str, str] = os.environ,
     ) -> None:
         self._options = options
         self._settings = settings
         self._clock = clock
         self._builtin = builtin_model
+        self._start_builtin = start_builtin
         self._environ = environ
         self._run_keys: dict[str, str] = {}
         self._made: dict[tuple[ProviderEntry, Surroundings], Provider] = {}
@@ -75,10 +77,10 @@ class Models:
             f"There is no usable model: {reason}Name one with --provider-url and --model, or use --provider-kind echo."
         )
 
-    @property
-    def starts_builtin(self) -> bool:
-        """Whether the built-in model is to run from the start."""
-        return self._builtin is not None and self._settings.values()["chat.provider"] == builtin.PROVIDER
+    def start(self) -> None:
+        """Let the built-in model run from the start if it answers new chats; else it starts when it is asked."""
+        if self._settings.values()["chat.provider"] == builtin.PROVIDER:
+            self._start_builtin()
 
     def info(self, ref: ModelRef) -> ModelInfo | None:
         """What is known about a model, if it is offered in this run."""
@@ -91,6 +93,7 @@ class Models:
     def provider(self, ref: ModelRef) -> CompletionProvider:
         """Who answers for `ref`. Raises CompletionError with a sentence when nobody does."""
         if ref.provider == builtin.PROVIDER and self._builtin is not None:
+            self._start_builtin()
             return _BuiltinProvider(self._builtin, self._at_address)
         try:
             entry = self._entry(ref.provider)

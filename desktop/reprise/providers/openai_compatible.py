@@ -36,6 +36,11 @@ class OpenAICompatible:
         self._with_usage = True
         self._max_tokens_name = "max_completion_tokens" if endpoint.host == "api.openai.com" else "max_tokens"
 
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it speaks to."""
+        return self._endpoint
+
     async def stream(self, request: CompletionRequest) -> AsyncIterator[Delta]:
         """The reply's deltas as they arrive; a failure is raised after those that came before it."""
         async with AsyncExitStack() as stack:
