@@ -26,7 +26,7 @@ class Stage:
 
     def __init__(
         self, folder: Path, options: Options | None = None, environ: dict[str, str] | None = None, **set_: Any
-    ):
+    ) -> None:
         self.started = 0
         clock = ManualClock()
         options = options or Options()

@@ -8,6 +8,8 @@ import pytest
 
 from reprise.domain.messages import Message, ModelRef, Role, TextPart, ToolResultPart, user_message
 from reprise.domain.sessions import (
+    Attempt,
+    AttemptState,
     Entry,
     EntryData,
     ModelChange,
@@ -15,6 +17,7 @@ from reprise.domain.sessions import (
     answered_entry,
     branch,
     messages,
+    newest_partial,
     prompt_entry,
     title_of,
 )
@@ -95,3 +98,17 @@ def test_a_title_is_the_first_line_with_something_on_it(text: str, title: str) -
     """F88: control characters and line breaks left out, at most 60 characters."""
     assert title_of(text) == title
     assert len(title_of(text)) <= 60
+
+
+def test_the_newest_partial_is_that_of_the_last_attempt_that_said_something() -> None:
+    """Behaviour D5."""
+    model = ModelRef("p", "m")
+    said = (TextPart("half"),)
+    attempts = [
+        Entry(name, "s", "prompt", AT, Attempt(model, number, AttemptState.FAILED, parts))
+        for number, (name, parts) in enumerate([("a", said), ("b", said), ("c", ())], 1)
+    ]
+    found = newest_partial(attempts)
+    assert found is not None
+    assert found.id == "b"
+    assert newest_partial(attempts[2:]) is None

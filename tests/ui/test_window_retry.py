@@ -211,3 +211,29 @@ def test_a_pending_turn_is_shown_again_after_a_switch(act: Callable[..., None]) 
         assert card(stage) is not None
 
     act(scene, [LIMITED])
+
+
+def test_a_partial_stays_while_later_attempts_say_nothing(act: Callable[..., None]) -> None:
+    """D5: only the next attempt's first delta replaces it; the card counts its words."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        for _ in range(3):
+            await stage.clock.advance(20)
+        shown = card(stage)
+        assert shown is not None
+        assert "3 words" in shown.accessibleName()
+        live = stage.find("timeline")._stack.live
+        assert live is not None
+        assert not live.is_empty
+
+    act(scene, ["Three words arrived", LIMITED], [LIMITED], [LIMITED], [LIMITED])
+
+
+def test_without_chats_the_sidebar_keeps_its_rows_at_the_ends(act: Callable[..., None]) -> None:
+    async def scene(stage: WindowStage) -> None:
+        sidebar = stage.window.sidebar
+        assert sidebar.new_chat.y() < 20
+        assert sidebar.settings.geometry().bottom() > sidebar.height() - 20
+
+    act(scene)

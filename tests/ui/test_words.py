@@ -61,7 +61,7 @@ def test_times_have_at_most_two_units() -> None:
 def test_a_wait_over_the_cap_names_the_clock_time() -> None:
     """D3."""
     failure = Failure(FailureKind.RATE_LIMIT, "later", retryable=False, retry_after_s=9420, status=429)
-    said = pending_sentence(PendingRetry("go", failure, ask_s=9420), "Acme", (), NOW)
+    said = pending_sentence(PendingRetry("go", failure, ask_s=9420), "Acme", (), (), NOW)
     until = (NOW + timedelta(seconds=9420)).astimezone().strftime("%H:%M")
     assert said.title == f"Acme asks for a wait of 2 h 37 min, until {until}."
 

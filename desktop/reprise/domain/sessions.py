@@ -107,6 +107,17 @@ def answered_entry(path: Sequence[Entry]) -> Entry | None:
     return None
 
 
+def newest_partial(attempts: Sequence[Entry]) -> Entry | None:
+    """The newest attempt under an entry that said something, else None.
+
+    What it said stays with the prompt until a later attempt says something itself (behaviour D5).
+    """
+    for entry in reversed(attempts):
+        if isinstance(entry.data, Attempt) and entry.data.parts:
+            return entry
+    return None
+
+
 def prompt_entry(path: Sequence[Entry]) -> Entry | None:
     """The newest user message of a branch: the prompt of its last turn."""
     for entry in reversed(path):

@@ -16,7 +16,7 @@ from reprise.domain.failures import Failure
 from reprise.domain.messages import ModelRef, Role
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Entry, answered_entry
+from reprise.domain.sessions import Attempt, Entry, answered_entry, newest_partial
 from reprise.domain.turns import AwaitingAnswer
 from reprise.ui.announce import announce
 from reprise.ui.attempt_details import Details
@@ -171,17 +171,13 @@ class ConversationView(QObject):
             self._no_waiting()
             self.timeline.feed(delta)
 
-    def _attempt_failed(self, event: AttemptFailed) -> None:
-        self._keep_partial(event.entry)
+    def _attempt_failed(self, _event: AttemptFailed) -> None:
+        self._keep_partial()
 
     def _turn_finished(self, event: TurnFinished) -> None:
         self._no_waiting()
         if event.outcome is not Outcome.COMPLETED:
-            attempts = self._attempts()
-            if attempts:
-                self._keep_partial(attempts[-1])
-            elif self.timeline.has_reply:
-                self.timeline.drop_reply()
+            self._keep_partial()
         said = {Outcome.COMPLETED: tr("Reply finished"), Outcome.STOPPED: tr("Turn stopped")}
         announce(self.timeline, said.get(event.outcome, tr("The turn failed and can be retried")))
         self._settle()
@@ -198,9 +194,7 @@ class ConversationView(QObject):
     def _countdown_started(self, pending: PendingRetry) -> None:
         seconds = self.conversation.retry_manager.seconds_left or 0
         self._page.banner.start(pending, seconds, self.place(self.conversation.model))
-        attempts = self._attempts()
-        if attempts:
-            self._keep_partial(attempts[-1], noted=True)
+        self._keep_partial(noted=True)
         text = counted(seconds, tr("Retrying in 1 second"), tr("Retrying in {n} seconds"))
         announce(self._page.banner, text)
         self._settle()
@@ -219,12 +213,13 @@ class ConversationView(QObject):
         asked = answered_entry(history.branch)
         return history.attempts.get(asked.id, ()) if asked is not None else ()
 
-    def _keep_partial(self, entry: Entry, *, noted: bool = False) -> None:
-        attempt = entry.data
-        if not isinstance(attempt, Attempt) or not self.timeline.has_reply:
+    def _keep_partial(self, *, noted: bool = False) -> None:
+        """Dim what the newest attempt that said something left; without one nothing stands under the prompt."""
+        if not self.timeline.has_reply:
             return
-        if attempt.parts:
-            self.timeline.fail_reply(cut_note(attempt) if noted else "")
+        entry = newest_partial(self._attempts())
+        if entry is not None and isinstance(entry.data, Attempt):
+            self.timeline.fail_reply(cut_note(entry.data) if noted else "")
         else:
             self.timeline.drop_reply()
 
@@ -232,18 +227,16 @@ class ConversationView(QObject):
         conversation = self.conversation
         self._items = items_of(conversation.history, self.model_label)
         self.timeline.set_items(self._items)
-        attempts = self._attempts()
+        entry = newest_partial(self._attempts())
         if conversation.partial is not None:
             self.timeline.begin_reply(f"{conversation.session_id}.live", self.model_label(conversation.model))
             for delta in partial_deltas(conversation.partial.parts()):
                 self.timeline.feed(delta)
-        elif attempts and conversation.pending is not None:
-            entry = attempts[-1]
-            if isinstance(entry.data, Attempt) and entry.data.parts:
-                self.timeline.begin_reply(entry.id, self.model_label(entry.data.model))
-                for delta in partial_deltas(entry.data.parts):
-                    self.timeline.feed(delta)
-                self._keep_partial(entry, noted=conversation.retry_manager.is_counting)
+        elif entry is not None and isinstance(entry.data, Attempt) and conversation.pending is not None:
+            self.timeline.begin_reply(entry.id, self.model_label(entry.data.model))
+            for delta in partial_deltas(entry.data.parts):
+                self.timeline.feed(delta)
+            self._keep_partial(noted=conversation.retry_manager.is_counting)
         gate = conversation.retry_manager
         if gate.is_counting and conversation.pending is not None:
             self._page.banner.start(conversation.pending, gate.seconds_left or 0, self.place(conversation.model))
@@ -300,7 +293,9 @@ class ConversationView(QObject):
     def _pending_card(self, pending: PendingRetry, entries: tuple[Entry, ...]) -> PendingCard:
         found = [entry.data for entry in entries if isinstance(entry.data, Attempt)]
         model = found[-1].model if found else self.conversation.model
-        said = pending_sentence(pending, self.place(model), found, self._clock.utc())
+        partial = newest_partial(entries)
+        kept = partial.data.parts if partial is not None and isinstance(partial.data, Attempt) else ()
+        said = pending_sentence(pending, self.place(model), found, kept, self._clock.utc())
         details = Details(pending.failure, self.place(model), model.model if model else "", attempt_rows(entries))
         asked_s = pending.ask_s
         until = clock_time(self._clock.utc() + timedelta(seconds=asked_s)) if asked_s is not None else ""

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from PySide6.QtCore import QLocale
 
 from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import Message, ReplyInfo
+from reprise.domain.messages import Message, Part, ReplyInfo, TextPart, ThinkingPart
 from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Attempt, AttemptState, Entry
 from reprise.ui.language import clock_time, counted, duration, tr, word_count
@@ -95,9 +95,15 @@ def own_words(failure: Failure) -> str:
     return words if words.endswith((".", "?")) and " " in words and "\n" not in words and len(words) <= 160 else ""
 
 
-def pending_sentence(pending: PendingRetry, place: str, attempts: Sequence[Attempt], now: datetime) -> Sentence:
-    """The pending card's title, second line and icon. `now` is the wall clock, for "until 18:40" (behaviour D3)."""
-    kept = word_count(_text(attempts[-1])) if attempts else 0
+def pending_sentence(
+    pending: PendingRetry, place: str, attempts: Sequence[Attempt], partial: Sequence[Part], now: datetime
+) -> Sentence:
+    """The pending card's title, second line and icon.
+
+    `partial` is what arrived and stands under the prompt, whichever attempt brought it; `now` the wall clock, for
+    "until 18:40" (behaviour D3).
+    """
+    kept = word_count(_text(partial))
     failure = pending.failure
     if failure is None:
         stopped = bool(attempts) and attempts[-1].state is AttemptState.INTERRUPTED
@@ -161,7 +167,7 @@ def countdown_segments(pending: PendingRetry, seconds: int, place: str) -> list[
 
 def cut_note(attempt: Attempt) -> str:
     """What stands under a partial while its retry waits; "" when nothing arrived."""
-    words = word_count(_text(attempt))
+    words = word_count(_text(attempt.parts))
     if not words:
         return ""
     return counted(
@@ -230,7 +236,7 @@ def attempt_rows(entries: Sequence[Entry]) -> list[AttemptRow]:
 
 
 def _came_to(entry: Entry, attempt: Attempt) -> str:
-    words = word_count(_text(attempt))
+    words = word_count(_text(attempt.parts))
     if attempt.state is AttemptState.STOPPED:
         return counted(words, tr("stopped after 1 word"), tr("stopped after {n} words")) if words else tr("stopped")
     if attempt.state is AttemptState.INTERRUPTED:
@@ -270,5 +276,5 @@ def status_text(failure: Failure) -> str:
         return str(failure.status)
 
 
-def _text(attempt: Attempt) -> str:
-    return "".join(getattr(part, "text", "") for part in attempt.parts)
+def _text(parts: Sequence[Part]) -> str:
+    return "".join(part.text for part in parts if isinstance(part, TextPart | ThinkingPart))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QSizePolicy, QVBoxLayout, QWidget
 
 from reprise.bridge.session_row import Mark
 from reprise.ui.commands import shortcut_text
@@ -52,6 +52,7 @@ class Sidebar(QWidget):
         self.new_chat.clicked.connect(self.new_chat_wanted)
         self._empty = Text(look, tr("Your chats will appear here."), ink="muted", wrap=True, parent=self)
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._empty.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Expanding)
         self.list: SessionList | None = None
         self.settings = SideRow(look, tr("Settings"), "settings", strong=False, parent=self)
         self.settings.setObjectName("settingsButton")
