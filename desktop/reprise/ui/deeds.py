@@ -57,8 +57,8 @@ class WindowDeeds(QObject):
         library.current_changed.connect(self._changed)
         library.row_changed.connect(self._changed)
         library.reset.connect(self._changed)
-        library.problem.connect(lambda sentence: window.add_notice(Notice(sentence)))
-        preferences.changed.connect(lambda key: self._preference_changed(preferences, key))
+        library.problem.connect(self._problem)
+        preferences.changed.connect(self._preference_changed)
         self._preferences = preferences
         for problem in preferences.problems():
             window.add_notice(Notice(problem.sentence, ((tr("Settings…"), self.open_settings),)))
@@ -273,7 +273,13 @@ class WindowDeeds(QObject):
         self.models_changed()
         self._window.commands.refresh()
 
-    def _preference_changed(self, preferences: Preferences, key: str) -> None:
+    def _problem(self, sentence: str) -> None:
+        self._window.add_notice(Notice(sentence))
+
+    def _preference_changed(self, key: str) -> None:
+        preferences = self._preferences
+        if preferences is None:
+            return
         if key == "appearance.scheme":
             self._window.look.choose_scheme(str(preferences.value(key)), by_person=False)
         elif key == "appearance.zoom":
