@@ -12,8 +12,8 @@ from PySide6.QtWidgets import QApplication
 
 from reprise.app.options import Options
 from reprise.app.paths import resources_dir
+from reprise.app.prepare import Prepared, prepare
 from reprise.app.program import Program
-from reprise.app.start import Prepared, prepare
 from reprise.bridge.signals import until
 from reprise.domain.messages import Role
 from reprise.domain.sessions import messages

@@ -123,7 +123,7 @@ class Models:
         if options.provider_url is None:
             return None
         model = options.model or "default"
-        return ModelInfo(ModelRef(GIVEN, model), model, urlsplit(options.provider_url).hostname or "")
+        return ModelInfo(ModelRef(GIVEN, model), model, _host(options.provider_url))
 
     def _own(self) -> ModelInfo | None:
         values = self._settings.values()
@@ -131,11 +131,12 @@ class Models:
         if not url and not model:
             return None
         reason = None if url and model else "Settings need both its address and its model's name."
-        try:
-            host = urlsplit(base_url(url)).hostname or "" if url else ""
-        except ValueError as error:
-            host, reason = "", str(error)
-        return ModelInfo(ModelRef(OWN, model), model or "Your own model", host, unavailable=reason)
+        if url and reason is None:
+            try:
+                base_url(url)
+            except ValueError as error:
+                reason = str(error)
+        return ModelInfo(ModelRef(OWN, model), model or "Your own model", _host(url), unavailable=reason)
 
     def _builtin_info(self) -> ModelInfo:
         state: State | None = self._builtin.state if self._builtin else None
@@ -188,6 +189,14 @@ class Models:
             values["retry.after_cap_s"],
             Path(script) if script else None,
         )
+
+
+def _host(url: str) -> str:
+    """The host an address names; "" for none and for a malformed one."""
+    try:
+        return urlsplit(base_url(url)).hostname or ""
+    except ValueError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from reprise.ui.boot_banner import Notice
 from reprise.ui.window import MainWindow
 
 if TYPE_CHECKING:
-    from reprise.app.start import Prepared
+    from reprise.app.prepare import Prepared
 
 _log = logging.getLogger("reprise.app")
 
