@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -72,12 +74,16 @@ def run(arguments: Sequence[str], started: float) -> int:
     environ = {**environment.environ(), "QT_QPA_PLATFORM": "offscreen"}
     if {"--say", "--version", "--help", "-h"} & names(arguments):
         os.execve(command[0], command, environ)  # noqa: S606
-    return run_offscreen([*command, *offscreen_arguments(arguments, reason)], environ, started)
+    with tempfile.TemporaryDirectory() as data:  # a demonstration leaves nothing among a person's chats
+        command += offscreen_arguments(arguments, reason, Path(data))
+        return run_offscreen(command, environ, started)
 
 
-def offscreen_arguments(arguments: Sequence[str], reason: str | None) -> list[str]:
+def offscreen_arguments(arguments: Sequence[str], reason: str | None, data: Path) -> list[str]:
     """What makes the window ask one thing and end; `reason`: why the built-in model cannot answer."""
     added = ["--say", PROMPT, "--quit-when-done"]
+    if "--data-dir" not in names(arguments):
+        added += ["--data-dir", str(data)]
     if "--screenshot" not in names(arguments):
         added += ["--screenshot", str(PICTURE)]
     if reason is not None and not {"--provider-url", "--provider-kind"} & names(arguments):
@@ -96,6 +102,7 @@ def run_offscreen(command: Sequence[str], environ: Mapping[str, str], started: f
     print(f"> {PROMPT}", flush=True)
     first = None
     with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE) as window:
+        signal.signal(signal.SIGTERM, lambda *_: window.terminate())  # it stops, saves and ends; so do we
         while window.stdout and (block := os.read(window.stdout.fileno(), 65536)):
             if first is None:
                 first = time.monotonic() - started

@@ -52,6 +52,7 @@ def test_without_a_provider_the_default_model_answers() -> None:
         ["--json", "--say", "hi"],
         ["--quit-when-done"],
         ["--model"],
+        ["--screenshot", "/nowhere/at/all/window.png"],
     ],
 )
 def test_what_cannot_be_understood_is_one_sentence(argv: list[str]) -> None:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QWidget
 
 from reprise.domain.deltas import TextDelta
 from reprise.ui.timeline import Timeline
@@ -17,6 +17,7 @@ from support import timeline as make
 
 pytestmark = [pytest.mark.bench, pytest.mark.timeout(120)]
 FRAME_S = 0.0167
+LAG_S = 0.05
 
 
 def _percentile(values: list[float], share: float) -> float:
@@ -45,6 +46,13 @@ def _live(preload: str, messages: int = 10) -> Timeline:
     timeline._streaming.flush()
     make.settled(timeline)
     return timeline
+
+
+def _nothing() -> stream_bench.Sink:
+    """Takes a stream and does nothing with it: what is late then is the machine."""
+    widget = QWidget()
+    widget.show()
+    return stream_bench.Sink(widget, widget, lambda _token: None)
 
 
 @pytest.fixture(autouse=True)
@@ -145,21 +153,28 @@ def test_a_long_open_list_fence_or_table_costs_a_few_normal_frames() -> None:
 
 @pytest.mark.parametrize("rate", [500, 5000])
 def test_the_loop_is_never_late_while_a_reply_streams(rate: int) -> None:
-    """Goals: event-loop lag p99 < 16.7 ms, max < 50 ms; plain text's lag in the same run beside it."""
+    """Goals: event-loop lag p99 < 16.7 ms, max < 50 ms; plain text's lag in the same run beside it.
+
+    The guards are four times that, or four times what the same loop is late by without any work of ours.
+    """
     preload, tokens = stream_bench.reply_tokens(20000, rate * 2)
+    idle = stream_bench.stream(_nothing(), tokens[:rate], rate=rate)
     plain = stream_bench.stream(stream_bench.plain(preload), tokens, rate=rate)
     ours = stream_bench.stream(stream_bench.ours(100, preload), tokens, rate=rate)
     ratio = ours.lag_p99_s / max(0.001, plain.lag_p99_s)
     print(
         f"\nloop lag p99 at {rate} tok/s: {ours.lag_p99_s * 1e3:.1f} ms, max {ours.lag_max_s * 1e3:.1f} ms,"
-        f" / plain's {ratio:.1f} (goal 16.7 ms)"
+        f" / plain's p99 {ratio:.1f} (goals 16.7 and 50 ms); max of plain {plain.lag_max_s * 1e3:.1f} ms,"
+        f" of an idle loop {idle.lag_max_s * 1e3:.1f} ms"
     )
     assert ours.lag_p99_s <= max(4 * FRAME_S, 4 * plain.lag_p99_s)
+    assert ours.lag_max_s <= 4 * max(LAG_S, idle.lag_max_s)
 
 
 def test_scrolling_and_resizing_ten_thousand_messages_stays_within_a_frame() -> None:
     """Goals: wheel frame p99, random jump and resize step < 16.7 ms; the guard is four times that."""
     figures: dict[int, tuple[float, float, float]] = {}
+    slowest_jump = 0.0
     for count in (100, 10000):
         timeline = make.make(1000, 800)
         timeline.set_items(make.conversation(count))
@@ -184,9 +199,12 @@ def test_scrolling_and_resizing_ten_thousand_messages_stays_within_a_frame() -> 
             timeline.viewport().repaint()
             resize.append(time.perf_counter() - began)
         figures[count] = (_percentile(wheel, 0.99), _percentile(jump, 0.95), max(resize))
+        slowest_jump = max(jump)
         timeline.close()
     for at, name in enumerate(("wheel frame p99", "random jump p95", "resize step max")):
         many, few = figures[10000][at], figures[100][at]
         print(f"\n{name} at 10,000 messages: {many * 1e3:.1f} ms, / at 100: {many / few:.2f} (goal 16.7 ms)", end="")
+        if name == "random jump p95":
+            print(f", slowest {slowest_jump * 1e3:.1f} ms", end="")
         assert many <= 4 * FRAME_S
     print()

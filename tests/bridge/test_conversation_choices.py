@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 
+import pytest
+
+from reprise.bridge.conversation import Conversation
 from reprise.domain.deltas import TextDelta
 from reprise.domain.events import Answer, Outcome
 from reprise.domain.messages import Message
+from reprise.domain.models import ModelInfo
 from reprise.domain.sessions import ModelChange
 from reprise.domain.turns import is_busy
-from support.bridge import MODEL, OTHER, BridgeStage, end_of, recorder
+from support.bridge import MODEL, OTHER, BridgeStage, FixedCatalog, end_of, recorder
 from support.engine import FakeTools, FaultyLog, calls, fails, pong, says, texts
 from support.qt import Recorder
 
@@ -40,6 +45,34 @@ def test_a_model_chosen_in_a_stored_session_is_recorded_once(play: Play) -> None
         ]
 
     play(scene, says("hi"), says("more"))
+
+
+@pytest.mark.parametrize(
+    ("reasons", "sentence"),
+    [
+        ([], "No model is chosen."),
+        ([None], "No model is chosen."),
+        (["This processor has no AVX.", None], "No model is chosen. This processor has no AVX."),
+        (["This processor has no AVX.", "Its address is missing."], "No model can answer: This processor has no AVX."),
+    ],
+)
+def test_a_text_that_nobody_can_answer_is_refused_with_the_reason(
+    play: Play, reasons: list[str | None], sentence: str
+) -> None:
+    """What the picker says of a model is said to the person who sends, too."""
+
+    class Unusable(FixedCatalog):
+        def models(self) -> tuple[ModelInfo, ...]:
+            return tuple(ModelInfo(OTHER, "Large", unavailable=reason) for reason in reasons)
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = Conversation(None, replace(stage.services, catalog=Unusable({})), stage.scope)
+        heard = recorder(chat)
+        assert not chat.send("hello")
+        ((_, text, failure),) = heard.seen
+        assert (text, failure.message, failure.retryable) == ("hello", sentence, False)
+
+    play(scene)
 
 
 def test_a_model_chosen_before_the_first_prompt_is_the_sessions_without_a_switch(play: Play) -> None:

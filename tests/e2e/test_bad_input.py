@@ -14,6 +14,7 @@ from reprise.app.options import Options
 from reprise.app.paths import resources_dir
 from reprise.app.prepare import Prepared, prepare
 from reprise.app.program import Program
+from reprise.app.stop_request import StopRequest
 from reprise.bridge.signals import until
 from reprise.domain.messages import Role
 from reprise.domain.sessions import messages
@@ -126,7 +127,7 @@ def test_a_start_that_cannot_go_on_says_so_in_the_window(
     async def story() -> None:
         window = MainWindow(resources_dir(), load_theme(resources_dir(), Scheme.LIGHT))
         window.show()
-        program = Program(qapp, prepared, window)
+        program = Program(qapp, prepared, window, StopRequest())
         running = asyncio.ensure_future(program.run())
         await until_shown(window.notices)
         assert words in window.notices.accessibleName()

@@ -65,6 +65,9 @@ def test_what_was_streamed_survives_kill_9(aio: Aio, tmp_path: Path) -> None:
             assert lost_s <= AT_RISK_S + SHARED_S
 
             assert stage.widget("pendingCard").isVisible()
+            live = stage.widget("timeline")._stack.live  # what arrived is not only promised but shown
+            assert live is not None
+            assert not live.is_empty
             finished = asyncio.ensure_future(until(stage.conversation.turn_finished))
             await asyncio.sleep(0)
             stage.press(Qt.Key.Key_R, Qt.KeyboardModifier.ControlModifier)

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, QPropertyAnimation, Qt
+from PySide6.QtGui import QImage
 
 from reprise.bridge.signals import until
 from reprise.domain.events import Outcome
@@ -47,7 +48,13 @@ def test_a_rate_limited_turn_is_cancelled_and_retried(aio: Aio, tmp_path: Path, 
             assert gate.seconds_left == 3
             assert banner.isVisible()
             assert retry.isEnabled()
+            if fade := banner.findChild(QPropertyAnimation):
+                await until(fade.finished)
             stage.picture(tmp_path / f"{scheme}-1-counting.png")
+            tint = QImage(str(tmp_path / f"{scheme}-1-counting.png")).pixelColor(
+                banner.mapTo(stage.window, QPoint(banner.width() // 2, 4))
+            )
+            assert tint == stage.window.look.theme.color("warn_tint")
             shown = [stage.widget("retryBannerText").accessibleName()]
             for _ in range(2):
                 await clock.advance(1.0)

@@ -10,11 +10,12 @@ from reprise.domain.events import (
     AttemptStarted,
     Outcome,
     RetryScheduled,
+    RetryStarted,
     TurnFinished,
     TurnStarted,
 )
 from reprise.domain.failures import FailureKind
-from reprise.domain.messages import ModelRef
+from reprise.domain.messages import ModelRef, user_message
 from reprise.domain.retry import PolicyName, policy
 from reprise.domain.sessions import AttemptState
 from support.engine import (
@@ -247,6 +248,23 @@ def test_a_manual_retry_has_a_full_budget_and_says_it_goes_on(play: Play) -> Non
         (started,) = [event for event in events if isinstance(event, TurnStarted)]
         assert started.resumed
         assert started.prompt == (await stage.history()).branch[0]
+
+    play(scene)
+
+
+def test_a_turn_that_goes_on_in_its_schedule_has_what_is_left_of_its_budget(play: Play) -> None:
+    """D8: retry 2 of 3 of an earlier life is followed by "3/3"; the next round has a full budget (R6)."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost(), calls("ping"), lost(), says("ok"))
+        await stage.store.log.open_turn(SESSION, user_message("hi"), MODEL)
+        turn = stage.turn(provider, 5.0, 10.0, 15.0, tools=FakeTools(ping=pong))
+        events = await stage.follow(turn.resume(SESSION, MODEL, retry=2))
+        assert shown_retries(events) == ["3/3", "1/3"]
+        assert stage.gate.waits == [15.0, 5.0]
+        assert [event.retry for event in events if isinstance(event, RetryStarted)] == [3, 1]
+        assert [attempt.number for attempt in await stage.attempts()] == [3, 1]
+        assert ending(events).outcome is Outcome.COMPLETED
 
     play(scene)
 

@@ -46,23 +46,28 @@ def test_what_only_a_person_can_do_is_one_command_and_exit_2(
     assert "libEGL.so.1" in printed.err
 
 
+DATA = Path("data of a demonstration")
+
+
 def test_offscreen_the_window_is_asked_one_thing() -> None:
-    assert commands.offscreen_arguments([], None) == [
+    assert commands.offscreen_arguments([], None, DATA) == [
         "--say",
         commands.PROMPT,
         "--quit-when-done",
+        "--data-dir",
+        str(DATA),
         "--screenshot",
         str(commands.PICTURE),
     ]
 
 
 def test_where_the_model_cannot_run_echo_answers() -> None:
-    assert commands.offscreen_arguments([], "No AVX2.")[-2:] == ["--provider-kind", "echo"]
-    assert "echo" not in commands.offscreen_arguments(["--provider-url=http://127.0.0.1:1"], "No AVX2.")
+    assert commands.offscreen_arguments([], "No AVX2.", DATA)[-2:] == ["--provider-kind", "echo"]
+    assert "echo" not in commands.offscreen_arguments(["--provider-url=http://127.0.0.1:1"], "No AVX2.", DATA)
 
 
 def test_a_picture_asked_for_is_not_replaced() -> None:
-    assert "--screenshot" not in commands.offscreen_arguments(["--screenshot=mine.png"], None)
+    assert "--screenshot" not in commands.offscreen_arguments(["--screenshot=mine.png"], None, DATA)
 
 
 def test_the_reply_is_passed_on_with_the_picture_and_the_time(capfdbinary: pytest.CaptureFixture[bytes]) -> None:

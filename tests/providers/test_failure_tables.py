@@ -25,7 +25,7 @@ ROWS = (*BILLING, *OVERFLOW, *MALFORMED, *TRANSIENT, *KEY_REFUSED, *REFUSED)
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.met)
 def test_every_row_holds_its_text(row: Words) -> None:
-    """F25: texts are data, each with the string it was met with; the whole classifier agrees with the row."""
+    """F25: texts are data, each with the string it was met with; all tables together agree with the row."""
     assert row.pattern.search(row.met)
     assert kind_of_words(row.met)[0] is row.kind
 
@@ -58,12 +58,12 @@ def test_every_row_holds_its_text(row: Words) -> None:
     ],
 )
 def test_words_without_status_or_type(text: str, kind: FailureKind, retryable: bool) -> None:
-    """D1: R40 to R43 first, then the seed's classifier, else unknown and not retryable (R23, R33, F1 to F4)."""
+    """D1: R40 to R43 first, then the texts of R22, else unknown and not retryable (R23, R33, F1 to F4)."""
     assert kind_of_words(text) == (kind, retryable)
 
 
-def test_what_only_the_seed_knows_is_unknown_and_retryable() -> None:
-    """D1, R22: the seed's classifier has the last word on what the tables do not know."""
+def test_what_only_the_texts_of_last_resort_know_is_unknown_and_retryable() -> None:
+    """D1, R22: these texts have the last word on what the tables do not know."""
     assert is_retryable_text("request req_a5030b failed")
     assert kind_of_words("request req_a5030b failed") == (FailureKind.UNKNOWN, True)
 
@@ -94,7 +94,7 @@ def test_what_only_the_seed_knows_is_unknown_and_retryable() -> None:
     ],
 )
 def test_status_classes(status: int, kind: FailureKind) -> None:
-    """D1, R41, R45, B085."""
+    """D1, R41, R45."""
     assert kind_of_status(status) is kind
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reprise.domain.deltas import FinishDelta, TextDelta, ThinkingDelta, ToolCallDelta
+from reprise.domain.deltas import FinishDelta, RecastDelta, TextDelta, ThinkingDelta, ToolCallDelta
 from reprise.domain.messages import TextPart, ThinkingPart
 from reprise.domain.sessions import Attempt, AttemptState
 from reprise.storage.store import Store
@@ -149,8 +149,38 @@ def test_an_attempt_left_open_by_a_crash_keeps_its_text(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("flushed_before", [False, True])
+def test_text_that_turned_out_to_be_reasoning_is_reasoning_after_a_crash(tmp_path: Path, flushed_before: bool) -> None:
+    """D8, F61: the end mark a template's reasoning has is on disk as well, whichever flush it came with."""
+
+    async def main() -> None:
+        clock = ManualClock()
+        async with flushing(tmp_path, clock) as store:
+            prompt, attempt = await ask(store, "s", "Hi")
+            store.log.append_chunks(attempt.id, TextDelta("let me "))
+            store.log.append_chunks(attempt.id, TextDelta("see"))
+            if flushed_before:
+                await clock.advance(0.15)
+            for delta in (RecastDelta(), TextDelta("Half "), TextDelta("a reply")):
+                store.log.append_chunks(attempt.id, delta)
+            await clock.advance(0.15)
+            assert [row[1:] for row in await chunks(store)] == [
+                (0, "text", "let me see"),
+                (1, "recast", ""),
+                (2, "text", "Half a reply"),
+            ]
+        async with opened(tmp_path, clock) as store:
+            history = await store.sessions.load("s")
+            (entry,) = history.attempts[prompt.id]
+            assert entry.data == Attempt(
+                MODEL, 1, AttemptState.INTERRUPTED, (ThinkingPart("let me see"), TextPart("Half a reply"))
+            )
+
+    asyncio.run(main())
+
+
 def test_a_flush_the_disk_refuses_goes_with_the_next_one(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """B208 of the field reports: nothing crashes, the stream goes on, the save is tried again."""
+    """A full disk: nothing crashes, the stream goes on, the save is tried again."""
 
     async def main() -> None:
         clock = ManualClock()

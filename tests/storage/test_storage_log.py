@@ -192,7 +192,7 @@ def test_a_model_change_is_remembered_by_the_session(tmp_path: Path) -> None:
 
 
 def test_ids_keep_their_order_when_the_clock_is_set_back(tmp_path: Path) -> None:
-    """B209 of the field reports: order is the order of writing, whatever the clock says, also after a restart."""
+    """Order is the order of writing, whatever the clock says, also after a restart."""
 
     async def main() -> None:
         ids = []
@@ -207,7 +207,7 @@ def test_ids_keep_their_order_when_the_clock_is_set_back(tmp_path: Path) -> None
 
 
 def test_lone_surrogates_are_replaced_and_pairs_are_joined(tmp_path: Path) -> None:
-    """B053 of the field reports: save, reopen and list all work; what is returned is what is stored."""
+    """SQLite takes no half characters: save, reopen and list all work, and what is returned is what is stored."""
 
     async def main() -> None:
         async with opened(tmp_path) as store:
@@ -222,7 +222,7 @@ def test_lone_surrogates_are_replaced_and_pairs_are_joined(tmp_path: Path) -> No
 
 
 def test_a_write_that_fails_leaves_memory_and_disk_agreeing(tmp_path: Path) -> None:
-    """F72, S13, B208 of the field reports: a full disk is a sentence that names the file, and nothing is half done."""
+    """F72, S13: a full disk is a sentence that names the file, and nothing is half done."""
 
     async def main() -> None:
         async with opened(tmp_path) as store:
@@ -240,7 +240,7 @@ def test_a_write_that_fails_leaves_memory_and_disk_agreeing(tmp_path: Path) -> N
 
 
 def test_a_file_removed_while_running_is_noticed_by_the_next_write(tmp_path: Path) -> None:
-    """B208 of the field reports: the system would take the writes without a word and keep none."""
+    """The system would take the writes without a word and keep none."""
 
     async def main() -> None:
         async with opened(tmp_path) as store:

@@ -15,7 +15,7 @@ from peewee import SqliteDatabase
 from reprise.domain.ports import LogError
 from reprise.storage import migrations
 from reprise.storage.migrations import MIGRATIONS, Migration
-from reprise.storage.tables import TABLES
+from reprise.storage.tables import ChunkRow, DraftRow, EntryRow, SessionRow
 from support.storage import exchange, opened, raw
 
 
@@ -64,13 +64,13 @@ def test_the_models_name_the_columns_there_are(tmp_path: Path) -> None:
     """Schema and models are written apart: one is history, the other is now."""
     fill(tmp_path)
     with raw(tmp_path) as db:
-        for table in TABLES:
+        for table in (SessionRow, EntryRow, ChunkRow, DraftRow):
             found = {row[1] for row in db.execute(f"PRAGMA table_info({table._meta.table_name})")}
             assert found == set(table._meta.columns)
 
 
 def test_a_backup_of_the_old_database_is_made_first(tmp_path: Path) -> None:
-    """B204 of the field reports: whole, readable by its owner only, and the old schema."""
+    """What a bad step spoils can be restored: whole, readable by its owner only, and the old schema."""
     fill(tmp_path)
     reopen(tmp_path, add_colour)
     assert "colour" in columns(tmp_path)
@@ -87,7 +87,7 @@ def test_a_backup_of_the_old_database_is_made_first(tmp_path: Path) -> None:
 
 
 def test_a_step_that_fails_leaves_the_version_before_it(tmp_path: Path) -> None:
-    """B204 of the field reports: one transaction each; the steps before stay, nothing is half done."""
+    """One transaction each; the steps before stay, nothing is half done."""
     fill(tmp_path)
     with pytest.raises(LogError, match=r"reprise\.db"):
         reopen(tmp_path, add_colour, fail)
@@ -129,7 +129,7 @@ def test_a_backup_cut_short_is_not_taken_for_one(tmp_path: Path, monkeypatch: py
 
 
 def test_columns_ahead_of_the_version_are_no_obstacle(tmp_path: Path) -> None:
-    """B204, B205 of the field reports: the first step can run over its own work."""
+    """The first step can run over its own work, as after a kill or a restored backup."""
     fill(tmp_path)
     with raw(tmp_path) as db:
         db.execute("PRAGMA user_version = 0")

@@ -89,7 +89,7 @@ def test_every_value_comes_back_as_it_was_stored(value: EntryData) -> None:
 
 @given(text)
 def test_cleaned_text_can_be_stored_and_stays_as_it_is(value: str) -> None:
-    """B053 of the field reports."""
+    """Half characters come from JSON escapes; SQLite refuses text with one."""
     cleaned = clean(value)
     cleaned.encode()
     assert clean(cleaned) == cleaned

@@ -85,7 +85,7 @@ def public_folder() -> Iterator[Path]:
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can become somebody else")
 def test_a_folder_of_somebody_else_or_without_write_permission_is_refused(public_folder: Path) -> None:
-    """B208 of the field reports."""
+    """Said before the window opens, and not with the first message that cannot be saved."""
     os.chown(public_folder, 65534, -1)
     assert refusal(public_folder) == f"The data folder {public_folder} belongs to another user."
     public_folder.chmod(0o555)
@@ -150,7 +150,7 @@ def test_a_database_cut_short_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("in_the_log", [False, True])
 def test_a_newer_schema_is_refused_and_not_touched(tmp_path: Path, in_the_log: bool) -> None:
-    """B206 of the field reports; also when the newer version died before its last words reached the file."""
+    """An older program would spoil it; also when the newer version died before its last words reached the file."""
     path = filled(tmp_path)
     if in_the_log:
         # A copy of file and log while the connection is open is what a kill leaves behind.

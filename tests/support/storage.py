@@ -39,6 +39,12 @@ def raw(folder: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+def damage(folder: Path, entry: str, change: str) -> None:
+    """Change an entry's row as no store would: `change` is the SET clause."""
+    with raw(folder) as db:
+        db.execute(f"UPDATE entry SET {change} WHERE id = ?", (entry,))  # noqa: S608 - the tests' own words
+
+
 def reply(text: str) -> Message:
     """A whole reply."""
     return Message(Role.ASSISTANT, (TextPart(text),), ReplyInfo(MODEL, "stop"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,7 +11,12 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from reprise.domain.ports import Draft
 from reprise.domain.turns import Finished
+from reprise.ui.composer import Composer
+from reprise.ui.style import Appearance
+from reprise.ui.theme import Scheme, load_theme
+from reprise.ui.window_state import WindowState
 from support.window import WindowStage
 
 pytestmark = pytest.mark.slow_callbacks
@@ -149,9 +155,66 @@ def test_a_refused_text_stays(act: Callable[..., None]) -> None:
         stage.catalog.chosen = None
         await stage.send("hello")
         assert stage.window.page.composer.text() == "hello"
-        assert stage.find("composerNote").text() == "No model is chosen."
+        assert stage.find("composerNote").text() == "No model is chosen. This processor has no AVX."
 
     act(scene)
+
+
+def test_a_refused_text_that_nobody_typed_is_in_the_composer(act: Callable[..., None]) -> None:
+    """A prompt from the command line that nobody can answer is there to be sent again, and kept as a draft."""
+
+    async def scene(stage: WindowStage) -> None:
+        stage.catalog.chosen = None
+        composer = stage.window.page.composer
+        typed_in = stage.conversation.session_id
+        composer.set_text("half an idea")
+        begun = stage.library.begin("hello")
+        await stage.drain()
+        assert composer.text() == "hello"
+        assert stage.find("composerNote").text() == "No model is chosen. This processor has no AVX."
+        assert (await stage.stage.store.drafts.load())[begun.session_id].text == "hello"
+        stage.library.new_chat()
+        assert stage.conversation.session_id == typed_in
+        assert composer.text() == "half an idea"
+        assert not begun.send("other words")
+        stage.library.new_chat()
+        assert composer.text() == "hello"
+
+    act(scene)
+
+
+def test_a_text_refused_out_of_sight_waits_in_its_own_chat(act: Callable[..., None]) -> None:
+    """Neither the text nor the sentence is put into the chat that is shown instead."""
+
+    async def scene(stage: WindowStage) -> None:
+        stage.catalog.chosen = None
+        composer = stage.window.page.composer
+        begun = stage.library.add_chat()
+        stage.library.new_chat()
+        shown = stage.conversation
+        assert shown is not begun
+        assert not begun.send("hello")
+        assert composer.text() == ""
+        assert stage.find("composerNote").text() == ""
+        stage.library.new_chat()
+        assert stage.conversation is begun
+        assert composer.text() == "hello"
+
+    act(scene)
+
+
+def test_what_is_typed_before_there_is_a_session_goes_behind_its_draft(qapp: object, resources: Path) -> None:
+    """Rule 7: the composer is there at the first paint, the sessions come later; nothing is overwritten."""
+    composer = Composer(Appearance(resources, load_theme(resources, Scheme.LIGHT), WindowState(None)))
+    saved: list[tuple[str, object]] = []
+    composer.draft_changed.connect(lambda session, draft: saved.append((session, draft)))
+    QTest.keyClicks(composer.editor, "early words")
+    composer.show_session("new", Draft("an old draft", 3))
+    assert composer.text() == "an old draft\n\nearly words"
+    composer.flush_draft()
+    assert saved == [("new", Draft("an old draft\n\nearly words", 25))]
+    composer.show_session("other", None)
+    assert composer.text() == ""
 
 
 def test_the_button_is_stop_while_streaming_and_send_during_a_countdown(act: Callable[..., None]) -> None:

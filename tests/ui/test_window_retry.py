@@ -165,12 +165,13 @@ def test_waiting_and_silence_are_said_by_the_clock(act: Callable[..., None]) -> 
         said: list[str | None] = []
         await stage.send("go")
         await stage.clock.advance(7)
-        live = view.timeline._stack.live
-        view._show_waiting()
-        said.append(live.wait_text)
+        assert view._tick.isActive()
+        assert view._tick.interval() == 1000
+        view._tick.timeout.emit()
+        said.append(view.timeline._stack.live.wait_text)
         await stage.clock.advance(3)
         await stage.clock.advance(21)
-        view._show_waiting()
+        view._tick.timeout.emit()
         said.append(view.timeline._stack.live.wait_text)
         assert said == ["Waiting for Mistral Small 3.2, 7 s", "No data for 21 s. Stop keeps what is here."]
         stage.conversation.stop()

@@ -7,11 +7,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import ModelRef, TextPart
+from reprise.domain.messages import Message, ModelRef, ReplyInfo, Role, TextPart
+from reprise.domain.ports import History
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, AttemptState, Entry
+from reprise.domain.sessions import Attempt, AttemptState, Entry, Session
 from reprise.ui.fuzzy import match
 from reprise.ui.language import duration
+from reprise.ui.timeline_items import items_of
 from reprise.ui.words import attempt_rows, failure_sentence, pending_sentence
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
@@ -44,6 +46,15 @@ def test_an_unknown_address_says_what_to_check() -> None:
     said = failure_sentence(Failure(FailureKind.BAD_REQUEST, "no such model", retryable=False, status=404), "Acme")
     assert "404" in said.title
     assert "Settings" in said.advice
+
+
+@pytest.mark.parametrize(("reason", "is_cut"), [("length", True), ("MAX_TOKENS", True), ("stop", False), (None, False)])
+def test_a_reply_cut_at_the_output_limit_says_so_however_the_limit_is_spelt(reason: str | None, is_cut: bool) -> None:
+    """L13, D9: the domain decides what a cut reply is."""
+    reply = Message(Role.ASSISTANT, (TextPart("words"),), ReplyInfo(MODEL, reason))
+    entry = Entry("e", "s", None, NOW, reply)
+    (item,) = items_of(History(Session("s", "T", "e", NOW, NOW), (entry,)), lambda _: "M")
+    assert bool(item.note) is is_cut
 
 
 def test_times_have_at_most_two_units() -> None:

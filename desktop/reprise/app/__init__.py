@@ -18,6 +18,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return child(arguments[1:])
 
+    from reprise.app.stop_request import StopRequest
+
+    stop = StopRequest()  # before the imports that take their time
     from reprise.app.options import UsageError, parse, version_line
 
     try:
@@ -31,4 +34,4 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     from reprise.app.start import start
 
-    return start(options)
+    return start(options, stop)

@@ -16,7 +16,7 @@ from reprise.bridge.preferences import Preferences
 from reprise.bridge.services import Services
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import Answer
-from reprise.domain.ports import Clock
+from reprise.domain.ports import Clock, LogError
 from reprise.providers.builtin.supervisor import BuiltinModel, State
 from reprise.storage.settings_file import SettingsFile
 from reprise.storage.store import Store
@@ -55,6 +55,12 @@ async def compose(
     worker = Worker()
     store = await Store.open(data.root, clock, worker)
     settings = SettingsFile(data.settings, worker, overrides)
+    if options.model is not None and not options.names_provider:
+        if not settings.values()["provider.url"]:
+            await store.close()
+            raise LogError("--model needs --provider-url, or an address in the settings.")
+        own = {"chat.provider": "own", "provider.model": options.model}
+        settings = SettingsFile(data.settings, worker, {**overrides, **own})
     builtin = None if options.names_provider else BuiltinModel(models_dir(), clock, on_builtin_state)
 
     @cache

@@ -12,12 +12,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QLockFile, QObject
+from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QThread
 
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 _HANDOVER_MS = 2000
+_TRY_AGAIN_MS = 50
 _MAX_MESSAGE = 1_000_000
 
 
@@ -31,26 +32,52 @@ class InstanceLock:
     """The lock of a data folder; held until `release()` or the process ends."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._lock = QLockFile(str(path))
         self._lock.setStaleLockTime(0)  # only a dead process makes it stale, never age
 
     def take(self) -> bool:
-        """True when this process now owns the folder. Raises OSError when the lock file cannot be written."""
+        """True when this process now owns the folder. Raises OSError with a sentence when the lock cannot be written.
+
+        A lock that names no process (empty, damaged, left by a full disk) belongs to nobody and is replaced.
+        """
         if self._lock.tryLock(0):
             return True
-        if self._lock.error() is QLockFile.LockError.PermissionError:
-            raise OSError("the lock file cannot be written")
+        if self._lock.error() is QLockFile.LockError.LockFailedError and self.holder() is None:
+            if self._lock.removeStaleLockFile() and self._lock.tryLock(0):
+                return True
+            if not self.holder() and self._lock.error() is QLockFile.LockError.LockFailedError:
+                raise OSError(f"The lock file {self._path} is damaged. Delete it if Reprise is not running.")
+        if self._lock.error() is not QLockFile.LockError.LockFailedError:
+            raise OSError(f"The lock file {self._path} cannot be written. Is the disk full, or the folder read-only?")
         return False
 
     def holder(self) -> int | None:
         """The process that owns the folder, if it says."""
         known = self._lock.getLockInfo()
         # PySide gives (pid, hostname, appname), older ones (ok, pid, ...).
-        return next((int(part) for part in known if isinstance(part, int) and not isinstance(part, bool)), None)
+        numbers = [part for part in known if isinstance(part, int) and not isinstance(part, bool)]
+        return numbers[0] if numbers and numbers[0] > 0 else None
 
     def release(self) -> None:
         """Let the next start have it."""
         self._lock.unlock()
+
+
+def take_or_hand_over(lock: InstanceLock, root: Path, say: str | None, patience_ms: int) -> bool | None:
+    """True: this process owns the folder; False: its owner heard `say`; None: it did neither within `patience_ms`.
+
+    The owner may just be starting (it does not listen yet) or ending (it does not listen any more).
+    """
+    waited = QElapsedTimer()
+    waited.start()
+    while not lock.take():
+        if hand_over(root, say):
+            return False
+        if waited.elapsed() >= patience_ms:
+            return None
+        QThread.msleep(_TRY_AGAIN_MS)
+    return True
 
 
 def hand_over(root: Path, say: str | None) -> bool:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import io
 import logging
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from PySide6.QtGui import QGuiApplication
 
 from reprise.app.builtin_state import ProgressLines, describe
 from reprise.app.clock import BootClock
@@ -18,6 +21,7 @@ from reprise.app.options import Options, version_line
 from reprise.app.paths import DataDir
 from reprise.app.say import EXIT_UNFINISHED, EXIT_UNUSABLE, SayRun
 from reprise.bridge.tasks import TaskScope
+from reprise.domain.events import RetryScheduled, RoundLimitAsked, TurnEvent, TurnFinished
 from reprise.domain.failures import Failure
 from reprise.domain.ports import LogError
 from reprise.providers.builtin.supervisor import State
@@ -78,25 +82,51 @@ class LiveProgram:
         self._scope.start(parts.store.run(), name="save what streams")
         parts.models.start()
         await asyncio.get_running_loop().run_in_executor(None, _import_rest)
-        await parts.library.load()
+        # A scripted run answers its own prompt and goes on with nobody else's.
+        await parts.library.load(resume=not self._options.quit_when_done)
         fill(self._window, parts, self._clock)
+        if not any(key.startswith("appearance.") for key in overrides):
+            self._window.look.remember()
         return parts
 
     async def _serve(self, parts: Composition) -> int:
         self._server = InstanceServer(self._data.root, self._other_start)
         if (text := self._options.say) is not None:
-            parts.library.current.send(text)
+            await self._say(parts, text)
         if (picture := self._options.screenshot) is not None:
             await self._take_picture(picture)
         await self._closing.wait()
         return 0
 
+    async def _say(self, parts: Composition, text: str) -> None:
+        """Send a prompt; where a picture is wanted, wait until it is answered, or waits itself."""
+        settled = asyncio.Event()
+
+        def watch(event: TurnEvent) -> None:
+            if isinstance(event, TurnFinished | RetryScheduled | RoundLimitAsked):
+                settled.set()
+
+        conversation = parts.library.begin(text)
+        unsubscribe = conversation.subscribe(watch)
+        if conversation.is_busy and self._options.screenshot is not None:
+            waits = [self._scope.start(event.wait(), name="say") for event in (settled, self._closing)]
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+            for wait in waits:
+                wait.cancel()
+        unsubscribe()
+
     async def _say_and_quit(self, parts: Composition) -> int:
         code = 0
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            # A reply is not lost to a terminal without its letters; JSON is UTF-8 everywhere.
+            encoding = "utf-8" if self._options.json else sys.stdout.encoding
+            sys.stdout.reconfigure(encoding=encoding, errors="replace")
+        for problem in parts.preferences.problems():
+            _to_terminal(problem.sentence)
         if (text := self._options.say) is not None:
             if parts.models.default() is None:
                 raise Unusable(parts.models.why_none())
-            conversation = parts.library.current
+            conversation = parts.library.add_chat()
             say = SayRun(
                 conversation, out=sys.stdout, err=sys.stderr, as_json=self._options.json, sentence=_terminal_sentence
             )
@@ -113,21 +143,22 @@ class LiveProgram:
 
     async def _take_picture(self, path: Path) -> bool:
         await self._clock.sleep_until(self._clock.now() + _SETTLE_S)
-        if self._window.grab().save(str(path)):
+        if self._window.grab().save(str(path), "PNG"):
             return True
         _to_terminal(f"The picture could not be saved to {path}.")
         return False
 
     def _other_start(self, say: str | None) -> None:
         self._window.show()
-        self._window.raise_()
-        self._window.activateWindow()
+        if QGuiApplication.platformName() != "offscreen":  # which has nothing to raise and says so
+            self._window.raise_()
+            self._window.activateWindow()
         if say is not None and self._parts is not None:
-            self._parts.library.new_chat().send(say)
+            self._parts.library.begin(say)
 
     def _show_builtin(self, state: State) -> None:
         self._window.set_builtin_state(*describe(state))
-        if self._options.quit_when_done:
+        if self._options.say is not None:
             self._progress.show(state)
 
     def _task_failed(self, name: str, error: BaseException) -> None:

@@ -17,7 +17,7 @@ from reprise.domain.ports import Clock, CompletionProvider, SettingsStore
 from reprise.providers import builtin
 from reprise.providers.builtin.supervisor import BuiltinModel, State, Unavailable
 from reprise.providers.catalog import Provider, ProviderEntry, Surroundings, make_provider
-from reprise.providers.endpoint import Timeouts, base_url, clean_key, key_for
+from reprise.providers.endpoint import KEY_VARIABLE, Timeouts, base_url, clean_key, key_for
 
 GIVEN = "given"
 OWN = "own"
@@ -107,9 +107,12 @@ class Models:
     def use_key(self, provider: str, key: str) -> None:
         """Keep a key for this run. Raises ValueError when it cannot be sent.
 
-        A model that needs none (built in, echo) means the key is for one's own server.
+        It goes to the host of now only. A model that needs none (built in, echo) means one's own server.
         """
-        self._run_keys[provider if provider == GIVEN else OWN] = clean_key(key)
+        url = self._options.provider_url if provider == GIVEN else self._settings.values()["provider.url"]
+        if not url:
+            raise ValueError("Enter the address first: a key is kept for its host alone.")
+        self._run_keys[_origin(url)] = clean_key(key)
 
     async def aclose(self) -> None:
         """Close what is open."""
@@ -145,19 +148,22 @@ class Models:
         return builtin.INFO
 
     def _entry(self, provider: str) -> ProviderEntry | None:
-        run_key = self._run_keys.get(provider)
         if provider == ECHO:
             return ProviderEntry(ECHO, "echo", "Echo")
         if provider == GIVEN and (url := self._options.provider_url) is not None:
-            return ProviderEntry(GIVEN, "openai", "", url, run_key or key_for(url, self._environ))
+            return ProviderEntry(GIVEN, "openai", "", url, self._run_key(url) or key_for(url, self._environ))
         values = self._settings.values()
         if provider == OWN and (url := values["provider.url"]):
-            return ProviderEntry(OWN, "openai", "", url, run_key or self._own_key(url, values["provider.key"]))
+            key = self._run_key(url) or self._own_key(url, values["provider.key"])
+            return ProviderEntry(OWN, "openai", "", url, key)
         return None
 
+    def _run_key(self, url: str) -> str | None:
+        return self._run_keys.get(_origin(url))
+
     def _own_key(self, url: str, variable: str) -> str | None:
-        if not variable:
-            return key_for(url, self._environ)
+        if not variable:  # the common variable is for an address on the command line, not for any in the settings
+            return key_for(url, {name: key for name, key in self._environ.items() if name != KEY_VARIABLE})
         name = variable.removeprefix("$")
         if key := self._environ.get(name, "").strip():
             return key
@@ -189,6 +195,12 @@ class Models:
             values["retry.after_cap_s"],
             Path(script) if script else None,
         )
+
+
+def _origin(url: str) -> str:
+    """Scheme, host and port: whom a key belongs to. ValueError for a malformed address."""
+    parts = urlsplit(base_url(url))
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _host(url: str) -> str:

@@ -45,15 +45,21 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> _Parser:
     parser = _Parser("reprise", description="A chat window for language models in which no turn is ever lost.")
-    parser.add_argument("--data-dir", type=Path, metavar="D", help="keep everything in this folder")
+    parser.add_argument("--data-dir", metavar="D", help="keep everything in this folder")
     parser.add_argument("--provider-url", metavar="U", help="talk to this provider in this run, e.g. http://host/v1")
     parser.add_argument("--provider-kind", choices=PROVIDER_KINDS, help="what it speaks (default: openai)")
     parser.add_argument("--model", metavar="M", help="the model's name there")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting for this run")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a setting for this run, as settings.toml lists them, e.g. retry.policy=off",
+    )
     parser.add_argument("--say", metavar="TEXT", help="send TEXT as a new chat's prompt")
     parser.add_argument("--quit-when-done", action="store_true", help="print the reply and quit after it")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of the reply")
-    parser.add_argument("--screenshot", type=Path, metavar="F", help="save a picture of the window at the end")
+    parser.add_argument("--screenshot", type=Path, metavar="F", help="save a picture (PNG) of the window at the end")
     parser.add_argument("--version", action="store_true", help="print the version and quit")
     return parser
 
@@ -62,7 +68,7 @@ def parse(argv: Sequence[str]) -> Options:
     """Read the command line. Raises UsageError; `--help` prints and exits."""
     found = _parser().parse_args(argv)
     options = Options(
-        data_dir=found.data_dir,
+        data_dir=None if found.data_dir is None else Path(found.data_dir),
         provider_url=found.provider_url,
         provider_kind=found.provider_kind,
         model=found.model,
@@ -81,6 +87,10 @@ def parse(argv: Sequence[str]) -> Options:
         raise UsageError("--quit-when-done needs --say or --screenshot.")
     if options.provider_kind == "openai" and options.provider_url is None:
         raise UsageError("--provider-kind openai needs --provider-url.")
+    if found.data_dir is not None and not found.data_dir.strip():
+        raise UsageError("--data-dir needs the name of a folder.")
+    if options.screenshot is not None and not options.screenshot.absolute().parent.is_dir():
+        raise UsageError(f"--screenshot: there is no folder {options.screenshot.absolute().parent}.")
     return options
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+DATABASE = "reprise.db"
+
 
 class UnusableDataDir(Exception):
     """The data folder cannot be used; `str(error)` is a sentence that names it."""
@@ -69,9 +71,13 @@ def models_dir() -> Path:
 
 def open_data_dir(root: Path) -> DataDir:
     """Make the data folder if need be and check that it can be used. Raises UnusableDataDir."""
-    root = root.expanduser().absolute()
     try:
+        root = root.expanduser().absolute()
+        str(root).encode()  # Qt could not name what is no UTF-8
+        made = not root.exists()
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (RuntimeError, UnicodeEncodeError) as error:
+        raise UnusableDataDir(f"The data folder {str(root)!r} has no usable name. Choose another.") from error
     except FileExistsError as error:
         raise UnusableDataDir(f"The data folder {root} is a file. Choose another with --data-dir.") from error
     except NotADirectoryError as error:
@@ -82,6 +88,7 @@ def open_data_dir(root: Path) -> DataDir:
         raise UnusableDataDir(f"The data folder {root} belongs to another user. Choose another with --data-dir.")
     if not os.access(root, os.R_OK | os.W_OK | os.X_OK):
         raise UnusableDataDir(f"The data folder {root} cannot be written to. Choose another with --data-dir.")
-    if root.stat().st_mode & 0o077:
+    # Never somebody else's folder: only one that was just made, is empty, or is ours already.
+    if root.stat().st_mode & 0o077 and (made or (root / DATABASE).exists() or not any(root.iterdir())):
         root.chmod(0o700)
     return DataDir(root)

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reprise.app.instance import InstanceLock, hand_over
+from reprise.app.instance import InstanceLock, take_or_hand_over
 from reprise.app.options import Options
 from reprise.app.paths import DataDir, UnusableDataDir, default_data_dir, open_data_dir
 
 EXIT_USAGE = 2
+_PATIENCE_MS = 10_000
 
 
 class Exit(Exception):
@@ -74,10 +75,12 @@ def _take_data_dir(prepared: Prepared) -> None:
     try:
         data = open_data_dir(options.data_dir or default_data_dir())
         lock = InstanceLock(data.lock)
-        taken = lock.take()
+        taken = lock.take() if options.quit_when_done else take_or_hand_over(lock, data.root, options.say, _PATIENCE_MS)
     except (UnusableDataDir, OSError) as error:
         _refuse(prepared, str(error), error)
         return
+    if taken is False and not options.quit_when_done:
+        raise Exit(0)
     if taken:
         prepared.data, prepared.lock = data, lock
         return
@@ -85,8 +88,6 @@ def _take_data_dir(prepared: Prepared) -> None:
     busy = f"Reprise already runs with the data folder {data.root} (process {holder})."
     if options.quit_when_done:
         raise Exit(EXIT_USAGE, busy)
-    if hand_over(data.root, options.say):
-        raise Exit(0)
     _refuse(prepared, f"{busy} It does not answer.", None)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
-import signal
 import sys
 from contextlib import suppress
 from types import TracebackType
@@ -14,11 +13,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from reprise.app.logs import to_file
+from reprise.app.stop_request import SIGNALS
 from reprise.ui.boot_banner import Notice
 from reprise.ui.window import MainWindow
 
 if TYPE_CHECKING:
     from reprise.app.prepare import Prepared
+    from reprise.app.stop_request import StopRequest
 
 _log = logging.getLogger("reprise.app")
 
@@ -26,20 +27,23 @@ _log = logging.getLogger("reprise.app")
 class Program:
     """Runs a painted window to the exit code."""
 
-    def __init__(self, app: QApplication, prepared: Prepared, window: MainWindow) -> None:
+    def __init__(self, app: QApplication, prepared: Prepared, window: MainWindow, stop: StopRequest) -> None:
         self._app = app
         self._prepared = prepared
         self._closing = asyncio.Event()
         self._window = window
+        self._stop = stop
 
     async def run(self) -> int:
         """Start everything behind the window; returns the exit code."""
         self._window.closing.connect(self._closing.set)
         self._app.aboutToQuit.connect(self._closing.set)
         loop = asyncio.get_running_loop()
-        for name in (signal.SIGINT, signal.SIGTERM):
+        for number in SIGNALS:
             with suppress(NotImplementedError):  # the loop has no handlers for them on Windows
-                loop.add_signal_handler(name, self._closing.set)
+                loop.add_signal_handler(number, self._closing.set)
+        if self._stop.asked:
+            self._closing.set()
         sys.excepthook = _log_exception
         self._keep_log()
         self._window.complete()
@@ -78,6 +82,7 @@ class Program:
 
     async def _without_data(self, sentence: str) -> int:
         """A window that says why nothing can be sent, and keeps what is typed."""
+        self._window.set_builtin_state("unusable", sentence=sentence)
         self._window.page.composer.submitted.connect(lambda _text: self._window.page.say(sentence))
         await self._closing.wait()
         return 0

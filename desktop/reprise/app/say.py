@@ -109,6 +109,7 @@ class SayRun:
         self._finished = asyncio.Event()
         self._refused: Failure | None = None
         self._at_line_start = True
+        self._lost: OSError | None = None
 
     async def run(self, text: str) -> int:
         """The exit code: 0 completed, 1 failed, pending or stopped, 2 when nothing could be sent."""
@@ -143,8 +144,16 @@ class SayRun:
                 self._finished.set()
 
     def _write(self, text: str) -> None:
-        self._out.write(text)
-        self._out.flush()
+        if self._lost is not None:
+            return
+        try:
+            self._out.write(text)
+            self._out.flush()
+        except OSError as error:
+            # Nobody reads any more: what was said so far is kept, and no more is asked for.
+            self._lost = error
+            self._conversation.stop()
+            return
         self._at_line_start = text.endswith("\n")
 
     def _end_line(self) -> None:
@@ -161,6 +170,9 @@ class SayRun:
             self._write(json.dumps(report.as_dict(session_id), ensure_ascii=False) + "\n")
         elif report.failure is not None:
             print(self._sentence(report.failure), file=self._err, flush=True)
+        if self._lost is not None:
+            print(f"The reply could not be written: {self._lost.strerror}.", file=self._err, flush=True)
+            return EXIT_UNFINISHED
         if report.outcome is Outcome.COMPLETED:
             return EXIT_COMPLETED
         if self._refused is not None and self._refused.kind is not FailureKind.STORAGE:

@@ -11,12 +11,13 @@ from reprise.app.display import has_display
 from reprise.app.options import Options
 from reprise.app.paths import resources_dir
 from reprise.app.prepare import EXIT_USAGE, Exit, Prepared, prepare
+from reprise.app.stop_request import StopRequest
 
 if TYPE_CHECKING:
     from reprise.ui.window import MainWindow
 
 
-def start(options: Options) -> int:
+def start(options: Options, stop: StopRequest) -> int:
     """Check what can be checked, show the window, run until it closes."""
     # Until the data folder has a log, what is logged goes nowhere: standard error is for sentences.
     logging.getLogger().addHandler(logging.NullHandler())
@@ -34,16 +35,18 @@ def start(options: Options) -> int:
         prepared = prepare(options)
     except Exit as end:
         if str(end):
-            print(end, file=sys.stderr)  # noqa: T201
+            _tell(str(end))
         return end.code
 
+    if app.platformName() == "offscreen" and not options.quit_when_done:
+        _tell("There is no display: the window runs unseen. Ctrl+C ends it.")
     app.setQuitOnLastWindowClosed(False)
     window = _first_window(prepared)
 
     from reprise.app.program import Program
     from reprise.bridge.loop import run
 
-    program = Program(app, prepared, window)
+    program = Program(app, prepared, window, stop)
     try:
         return run(app, program.run)
     finally:
@@ -52,15 +55,22 @@ def start(options: Options) -> int:
 
 
 def _first_window(prepared: Prepared) -> MainWindow:
+    from PySide6.QtGui import QGuiApplication
+
     from reprise.app.first_paint import show_painted
     from reprise.ui.theme import Scheme, load_theme
     from reprise.ui.window import MainWindow
 
     resources = resources_dir()
-    state = prepared.data.state if prepared.data is not None else None
+    seen = QGuiApplication.platformName() != "offscreen"  # the size of a window nobody saw is not worth keeping
+    state = prepared.data.state if prepared.data is not None and seen else None
     window = MainWindow(resources, load_theme(resources, Scheme.LIGHT), state)
     show_painted(window)
     return window
+
+
+def _tell(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - standard error is where a terminal's user looks
 
 
 def _check_interpreter() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -35,6 +35,7 @@ from reprise.domain.events import (
 )
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Message, ModelRef
+from reprise.domain.models import ModelInfo
 from reprise.domain.ports import History
 from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Attempt, Session
@@ -209,7 +210,7 @@ class Conversation(QObject):
         if not text.strip():
             return self._refuse(text, "There is nothing to send.")
         if model is None:
-            return self._refuse(text, "No model is chosen.")
+            return self._refuse(text, _why_no_model(self._services.catalog.models()))
         turn = self._new_turn()
         self._begin(turn, turn.send(text, model), text)
         return True
@@ -270,7 +271,7 @@ class Conversation(QObject):
         self._retries.set_pending(None if pending is None else pending.waiting_until(None))
         self._tell_history()
         if pending is not None and pending.due_at is not None:
-            self._resume(pending)
+            self._resume(pending, retry=pending.retry)
 
     async def close(self) -> None:
         """End what runs because the program closes, within 1 s.
@@ -295,12 +296,12 @@ class Conversation(QObject):
     def _new_turn(self) -> TurnTask:
         return TurnTask(self._live, self._services, self._retries, self._question, self._take)
 
-    def _resume(self, waiting: PendingRetry | None = None) -> None:
+    def _resume(self, waiting: PendingRetry | None = None, *, retry: int = 0) -> None:
         model, attempt = self.model, self._live.newest_attempt()
         if self.is_busy or self._is_closing or model is None:
             return
         turn = self._new_turn()
-        self._begin(turn, turn.resume(model, waiting, attempt))
+        self._begin(turn, turn.resume(model, waiting, attempt, retry=retry))
 
     def _begin(self, turn: TurnTask, play: Coroutine[Any, Any, TurnFinished | None], text: str = "") -> None:
         self._turn = turn
@@ -370,6 +371,15 @@ class Conversation(QObject):
         """Store the chosen model, unless a turn runs: that one ends first."""
         if self._chosen is not None and self._live.is_stored and not self.is_busy and not self._is_closing:
             self._side_writes.record_model(self._chosen)
+
+
+def _why_no_model(models: Sequence[ModelInfo]) -> str:
+    """The sentence for a text that nobody can be asked, with why the first model that cannot answer cannot."""
+    reason = next((info.unavailable for info in models if info.unavailable), None)
+    if reason is None:
+        return "No model is chosen."
+    can_choose = any(info.unavailable is None for info in models)
+    return f"No model is chosen. {reason}" if can_choose else f"No model can answer: {reason}"
 
 
 def _next_state(state: TurnState, event: TurnEvent) -> TurnState:

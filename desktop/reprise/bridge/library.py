@@ -50,15 +50,21 @@ class Library(QObject):
         self._loading: set[str] = set()
         # In the order of use, the newest last.
         self._live: dict[str, Conversation] = {}
-        self._current = self._adopt(Conversation(None, services, scope))
+        # The new chat: its unsent text is kept under `_NEW_CHAT`. "" from when it is sent until there is another.
+        self._new_id = ""
+        self._current = self._add_new_chat()
 
     @property
     def current(self) -> Conversation:
         """The conversation that is shown; a new chat from the start."""
         return self._current
 
-    async def load(self) -> None:
-        """Read the sessions and the drafts; `problem` says what could not be read."""
+    async def load(self, *, resume: bool = True) -> None:
+        """Read the sessions and the drafts; `problem` says what could not be read.
+
+        Retries that are not yet due go on counting down, and fire, without their chats being opened (behaviour D8);
+        not so without `resume`.
+        """
         try:
             sessions = await self._services.sessions.list()
             drafts = await self._services.drafts.load()
@@ -72,6 +78,11 @@ class Library(QObject):
         self._order = [*begun, *known]
         self._rows = {key: self._make_row(key) for key in self._order}
         self.reset.emit()
+        self._gather_drafts()
+        now = self._services.clock.utc()
+        for session in sessions if resume else ():
+            if session.retry_at is not None and session.retry_at > now:
+                self._reach(session.id)
 
     def rows(self) -> list[SessionRow]:
         """Every stored session, newest activity first."""
@@ -86,22 +97,28 @@ class Library(QObject):
         return self._live.get(session_id)
 
     def new_chat(self) -> Conversation:
-        """Show a new chat; one that was not written in is used again."""
-        untouched = [each for each in self._live.values() if not each.is_stored and not each.is_busy]
-        self._show(untouched[0] if untouched else self._adopt(Conversation(None, self._services, self._scope)))
+        """Show a new chat; one in which nothing was sent is used again, first another one with unsent text in it."""
+        unsent = [each for each in self._live.values() if not each.is_stored and not each.is_busy]
+        unsent.sort(key=lambda each: each is self._current or self.draft(each.session_id) is None)
+        self._show(unsent[0] if unsent else self._add_new_chat())
         return self._current
+
+    def add_chat(self) -> Conversation:
+        """Show a new chat of its own, for a text that was not typed: the unsent text of `new_chat` is not in it."""
+        conversation = self._adopt(Conversation(None, self._services, self._scope))
+        self._show(conversation)
+        return conversation
+
+    def begin(self, text: str) -> Conversation:
+        """Send `text` in a chat of its own, and show it. One that cannot be sent is refused there (`send_refused`)."""
+        conversation = self.add_chat()
+        conversation.send(text)
+        return conversation
 
     def open(self, session_id: str) -> None:
         """Show a session; its history follows with `history_changed`. Nothing for an unknown id."""
-        conversation = self._live.get(session_id)
-        if conversation is None and session_id in self._sessions:
-            conversation = self._adopt(Conversation(self._sessions[session_id], self._services, self._scope))
-        if conversation is None:
-            return
-        self._show(conversation)
-        if not conversation.is_loaded and session_id not in self._loading:
-            self._loading.add(session_id)
-            self._scope.start(self._load(conversation), name=f"load {session_id}")
+        if (conversation := self._reach(session_id)) is not None:
+            self._show(conversation)
 
     def step(self, by: int) -> None:
         """Show the next (1) or previous (-1) session of the list; nothing at its ends. A new chat is before it."""
@@ -127,6 +144,24 @@ class Library(QObject):
         await asyncio.gather(*(conversation.close() for conversation in self._live.values()))
 
     # -- conversations
+
+    def _add_new_chat(self) -> Conversation:
+        conversation = self._adopt(Conversation(None, self._services, self._scope))
+        if self._new_id in self._live:
+            # Its prompt is on its way to the disk: what is typed there is its own from here on.
+            self._move_draft(_NEW_CHAT, self._new_id)
+        self._new_id = conversation.session_id
+        return conversation
+
+    def _reach(self, session_id: str) -> Conversation | None:
+        """The conversation of a session, being read if it was not; None for an unknown id."""
+        conversation = self._live.get(session_id)
+        if conversation is None and session_id in self._sessions:
+            conversation = self._adopt(Conversation(self._sessions[session_id], self._services, self._scope))
+        if conversation is not None and not conversation.is_loaded and session_id not in self._loading:
+            self._loading.add(session_id)
+            self._scope.start(self._load(conversation), name=f"load {session_id}")
+        return conversation
 
     def _adopt(self, conversation: Conversation) -> Conversation:
         key = conversation.session_id
@@ -163,7 +198,10 @@ class Library(QObject):
     def _let_go(self) -> None:
         """Forget conversations that rest, the longest unused first."""
         for key, conversation in list(self._live.items())[:-_KEPT_ALIVE]:
-            if conversation is not self._current and conversation.is_resting and key not in self._loading:
+            is_unsent = not conversation.is_stored and key in self._drafts
+            if conversation is self._current or is_unsent or key in self._loading:
+                continue
+            if conversation.is_resting:
                 del self._live[key]
                 conversation.deleteLater()
 
@@ -188,8 +226,6 @@ class Library(QObject):
         row = self._make_row(key)
         was_row, self._rows[key] = self._rows.get(key), row
         if was_row is None:
-            # What was a new chat is in the list now, and so is what was typed there.
-            self._keep_draft(_NEW_CHAT, None)
             self.row_added.emit(key)
         elif row != was_row:
             self.row_changed.emit(key)
@@ -228,11 +264,34 @@ class Library(QObject):
         self._refresh(key)
         self._let_go()
 
-    def _note_prompt(self, key: str, _: str) -> None:
-        self._keep_draft(key, None)
+    def _note_prompt(self, key: str, text: str) -> None:
+        draft = self.draft(key)
+        if draft is not None and draft.text == text:
+            self.save_draft(key, None)
+        if key == self._new_id:
+            # What was typed behind the prompt belongs to what is a session now.
+            self._new_id = ""
+            self._move_draft(_NEW_CHAT, key)
 
     def _draft_key(self, session_id: str) -> str:
-        return session_id if session_id in self._sessions else _NEW_CHAT
+        return _NEW_CHAT if session_id == self._new_id else session_id
+
+    def _move_draft(self, source: str, target: str) -> None:
+        if (draft := self._drafts.get(source)) is not None:
+            # In this order: a crash in between leaves the text twice, and not at all the other way round.
+            self._keep_draft(target, draft)
+            self._keep_draft(source, None)
+
+    def _gather_drafts(self) -> None:
+        """Put what was left unsent in chats that never came to be behind the new chat's text, nothing lost."""
+        lost = [key for key in self._drafts if key and key not in self._sessions and key not in self._live]
+        if not lost:
+            return
+        kept = self._drafts.get(_NEW_CHAT, Draft(""))
+        texts = [kept.text, *(self._drafts[key].text for key in lost)]
+        self._keep_draft(_NEW_CHAT, Draft("\n\n".join(text for text in texts if text), kept.cursor))
+        for key in lost:
+            self._keep_draft(key, None)
 
     def _keep_draft(self, key: str, draft: Draft | None) -> None:
         if draft == self._drafts.get(key):

@@ -188,7 +188,9 @@ class LiveHistory:
         return entry
 
     def _changed(self, session: Session) -> None:
-        self._session = replace(session, pending=answered_entry(self._branch) is not None)
+        newest = self.newest_attempt()
+        retry_at = newest.data.retry_at if newest is not None and isinstance(newest.data, Attempt) else None
+        self._session = replace(session, pending=answered_entry(self._branch) is not None, retry_at=retry_at)
         self._history = None
         self._is_news = True
 

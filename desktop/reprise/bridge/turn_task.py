@@ -68,13 +68,14 @@ class TurnTask:
         return finished or TurnFinished(Outcome.STOPPED, self._pending())
 
     async def resume(
-        self, model: ModelRef, waiting: PendingRetry | None = None, attempt: Entry | None = None
+        self, model: ModelRef, waiting: PendingRetry | None = None, attempt: Entry | None = None, *, retry: int = 0
     ) -> TurnFinished | None:
         """Go on with the pending turn, once `waiting`, scheduled for `attempt`, has been waited for.
 
-        None when nothing is pending.
+        `retry` is the one that it goes on with in its schedule; 0 begins with a full budget (behaviour R12). None when
+        nothing is pending.
         """
-        return await self._see_through(self._resume(model, waiting, attempt))
+        return await self._see_through(self._resume(model, waiting, attempt, retry))
 
     def stop(self) -> None:
         """The user stops the turn. A prompt on its way to the disk gets there first; then nothing is sent."""
@@ -124,7 +125,7 @@ class TurnTask:
             return await self._play(turn.run(live.session.id, user_message(text), model))
 
     async def _resume(
-        self, model: ModelRef, waiting: PendingRetry | None, attempt: Entry | None
+        self, model: ModelRef, waiting: PendingRetry | None, attempt: Entry | None, retry: int
     ) -> TurnFinished | None:
         async with self._live.writing:
             if self._is_closing:
@@ -135,7 +136,7 @@ class TurnTask:
                     await self._live.reschedule(attempt, None)
                     return TurnFinished(Outcome.STOPPED, waiting.waiting_until(None))
             await self._record(model)
-            return await self._play(self._new_turn(model).resume(self._live.session.id, model))
+            return await self._play(self._new_turn(model).resume(self._live.session.id, model, retry=retry))
 
     async def _play(self, events: AsyncGenerator[TurnEvent, None]) -> TurnFinished | None:
         loop = asyncio.get_running_loop()

@@ -95,7 +95,7 @@ def failure_from_exception(error: BaseException) -> Failure:
     return Failure(kind, words, is_retryable(kind))
 
 
-# Behaviour R22: the thirty texts of the seed's classifier; ".?" stands for at most one character between.
+# Behaviour R22: the thirty texts that mean "try again"; ".?" stands for at most one character between.
 _RETRYABLE_TEXT = re.compile(
     r"overloaded|provider.?returned.?error|rate.?limit|too many requests|429|500|502|503|504"
     r"|service.?unavailable|server.?error|internal.?error|network.?error|connection.?error"
@@ -107,5 +107,8 @@ _RETRYABLE_TEXT = re.compile(
 
 
 def is_retryable_text(message: str) -> bool:
-    """The seed's classifier for a message that came with neither a status nor a type (behaviour R22, R23)."""
+    """Whether the words alone promise that another try may work (behaviour R22, R23).
+
+    The last resort, for a message without status or type that fits no row of the providers' tables.
+    """
     return _RETRYABLE_TEXT.search(message) is not None

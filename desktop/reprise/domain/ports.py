@@ -114,13 +114,6 @@ class Questions(Protocol):
         """Go on after `rounds` tool rounds? Nobody there means STOP."""
 
 
-class Reachability(Protocol):
-    """What the system says about the network."""
-
-    def is_online(self) -> bool | None:
-        """None when the system does not say."""
-
-
 @dataclass(frozen=True, slots=True)
 class History:
     """A session as it is opened: its active branch, and the attempts hanging under each entry of it, oldest first."""

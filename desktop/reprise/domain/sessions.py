@@ -70,7 +70,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One stored conversation as lists show it. `pending` is derived from the log, never stored (behaviour D8)."""
+    """One stored conversation as lists show it.
+
+    `pending` and `retry_at` are derived from the log, never stored (behaviour D8): `retry_at` (UTC) is when the retry
+    of what is pending is due, past or not; None when none is scheduled.
+    """
 
     id: str
     title: str
@@ -79,6 +83,7 @@ class Session:
     updated_at: datetime
     model: ModelRef | None = None
     pending: bool = False
+    retry_at: datetime | None = None
 
 
 def branch(entries: Mapping[str, Entry], leaf: str | None) -> tuple[Entry, ...]:

@@ -33,7 +33,8 @@ class Progress:
 
     `waiting` is the user or tool message that waits for a reply, None behind a reply that is complete as it stands.
     `falls_back` is set while no call of the newest reply has a result: if none comes, the branch returns to `waiting`
-    (behaviour L15). `waited_s` is the turn's waiting so far, all rounds together (D4).
+    (behaviour L15). `waited_s` is the turn's waiting so far, all rounds together (D4). `failed` is how many attempts of
+    the first round failed before this life of the turn, and count against its budget.
     """
 
     session: str
@@ -42,6 +43,7 @@ class Progress:
     waiting: Entry | None
     falls_back: bool = False
     waited_s: float = 0.0
+    failed: int = 0
 
     def retry(self, failure: Failure | None = None) -> PendingRetry:
         """The turn as another attempt goes on with it."""

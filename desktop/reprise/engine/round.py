@@ -79,6 +79,7 @@ class Round:
         self._number = number
         self._answers = answers
         self._continues = turn.waiting is None
+        self._failed_before = turn.failed if number == 1 else 0
         self._attempt = 0
         self._incoming: Reply | None = None
         self._open: Entry | None = None
@@ -87,7 +88,7 @@ class Round:
     async def run(self) -> AsyncGenerator[TurnEvent, None]:
         """The round's events, from the first request to its reply or its end. Raises LogError."""
         for number in count(1):
-            self._attempt = number
+            self._attempt = self._failed_before + number
             request = await self._request()
             opened = await self._begin()
             yield AttemptStarted(opened, self._number, number)
@@ -117,7 +118,7 @@ class Round:
             if not await self._hold(pending, failed):
                 self.finished = self._finish(Outcome.STOPPED, pending.waiting_until(None))
                 return
-            yield RetryStarted(number)
+            yield RetryStarted(self._attempt)
 
     async def stop(self, *, closing: bool) -> None:
         """Record that a cancel ended the round: what arrived is kept, and nothing stays scheduled.

@@ -80,10 +80,11 @@ class Turn:
             async for event in events:
                 yield event
 
-    async def resume(self, session: str, model: ModelRef) -> AsyncGenerator[TurnEvent, None]:
-        """Go on with the pending turn, with a full budget (behaviour R12); nothing when nothing is pending (B1).
+    async def resume(self, session: str, model: ModelRef, *, retry: int = 0) -> AsyncGenerator[TurnEvent, None]:
+        """Go on with the pending turn; nothing when nothing is pending (behaviour B1).
 
-        Raises LogError when the branch cannot be read.
+        It has a full budget (R12), unless it goes on as `retry` n of a schedule that another life of the program
+        began (D8): then n attempts of its round have failed. Raises LogError when the branch cannot be read.
         """
         path = await self._setup.log.branch(session)
         answers = answered_entry(path)
@@ -91,7 +92,7 @@ class Turn:
             return
         prompt = prompt_entry(path) or answers
         yield TurnStarted(prompt, resumed=True)
-        async with aclosing(self._guarded(Progress(session, model, prompt, answers))) as events:
+        async with aclosing(self._guarded(Progress(session, model, prompt, answers, failed=retry))) as events:
             async for event in events:
                 yield event
 

@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 ENDPOINT_TAILS = ("/chat/completions", "/completions", "/responses", "/messages", "/models")
-"""What people paste behind a base URL; it is cut back (field report B179)."""
+"""What people paste behind a base URL; it is cut back, or requests would go to this path twice."""
 
 KEY_VARIABLE = "REPRISE_API_KEY"
 OWN_KEYS = {"api.openai.com": "OPENAI_API_KEY"}
@@ -60,7 +60,7 @@ def _split(text: str) -> SplitResult:
 
 def _authority(parts: SplitResult) -> str:
     host = parts.hostname or ""
-    # A server that listens on every address says so with one nobody can connect to on some systems (B188).
+    # A server that listens on every address says so with one nobody can connect to on some systems.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     host = f"[{host}]" if ":" in host else host
     return host if parts.port is None else f"{host}:{parts.port}"

@@ -154,7 +154,8 @@ FINISHES: dict[str, FailureKind] = {
     "sensitive": FailureKind.CONTENT_FILTER,
     "refusal": FailureKind.CONTENT_FILTER,
 }
-"""Finish words (lower case) that are failures (behaviour F16, B047); any other is a normal end, kept raw (B048)."""
+"""Finish words (lower case) that are failures (behaviour F16); any other is a normal end, kept raw: servers make up
+new ones, and a reply that is there is never lost over one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +242,7 @@ MALFORMED: tuple[Words, ...] = _rows(
     ),
     (r"image input is not supported", "image input is not supported - hint: you may need to provide the mmproj"),
 )
-"""Requests that can never succeed although the server calls it its own failure (field report B089)."""
+"""Requests that can never succeed although the server calls it its own failure (500): retries would be in vain."""
 
 TRANSIENT: tuple[Words, ...] = (
     *_rows(

@@ -157,7 +157,7 @@ class Http:
             await self._close_if_done()
 
     async def aclose(self) -> None:
-        """Close the client; a reply that still streams ends by itself and closes it then (field report B190)."""
+        """Close the client; a reply that still streams closes it at its end, so new settings cut none off."""
         self._closing = True
         await self._close_if_done()
 
@@ -249,7 +249,7 @@ class _Trace:
 
 
 async def _error_body(reply: Reply) -> bytes:
-    """What can be read of an error's body; status and headers classify it even when nothing can (field report B086)."""
+    """What can be read of an error's body. One that breaks off or hangs must not hide what status and headers say."""
     body = bytearray()
     try:
         while len(body) < MAX_ERROR_BYTES and (chunk := await reply.read(_ERROR_BODY_S)):

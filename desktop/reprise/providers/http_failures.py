@@ -86,7 +86,7 @@ class Exchange:
 
 
 def failure_of_response(exchange: Exchange, body: bytes) -> Failure:
-    """The failure that a response without a 2xx status stands for; `body` may be cut or empty (field report B086)."""
+    """The failure that a response without a 2xx status stands for; `body` may be cut or empty."""
     status = exchange.status or 0
     headers = exchange.headers or {}
     words = words_of_body(body)
@@ -153,7 +153,10 @@ def _kind_of_response(status: int, words: ProviderWords, named_s: float | None) 
 
 
 def failure_in_stream(exchange: Exchange, value: Any) -> Failure:
-    """The failure an error object or string stands for that came with a 2xx status (field reports B023 to B028)."""
+    """The failure an error object or string stands for that came with a 2xx status.
+
+    Gateways that have begun to stream report this way; passed over, it would look like an empty or cut reply.
+    """
     words = words_of(value)
     named_s = retry_after.from_body(value)
     kind = _kind_in_stream(words, named_s)
@@ -189,7 +192,7 @@ def _kind_in_stream(words: ProviderWords, named_s: float | None) -> FailureKind:
 
 
 def failure_of_finish(exchange: Exchange, reason: str) -> Failure | None:
-    """The failure a finish word stands for, None for a normal end (behaviour F16, field report B048)."""
+    """The failure a finish word stands for, None for a normal end (behaviour F16)."""
     kind = FINISHES.get(reason.lower())
     if kind is None:
         return None
@@ -208,7 +211,7 @@ def overflow(message: str) -> FailureKind | None:
 def kind_of_words(message: str) -> tuple[FailureKind, bool]:
     """Class and retryability of words that came with neither a status nor a type (behaviour D1, R40 to R43, R22).
 
-    What fits nothing is unknown; then only the seed's classifier can still make it retryable.
+    What fits nothing is unknown; then only the texts of R22 can still make it retryable.
     """
     kind = (
         _by_words(message, BILLING)

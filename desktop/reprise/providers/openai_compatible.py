@@ -15,7 +15,7 @@ from reprise.providers.openai_request import request_body
 from reprise.providers.openai_source import ReplySource
 
 GRACE_S = 3.0
-"""How long a complete reply is waited on for its token counts (field report B035)."""
+"""How long a complete reply is waited on for its token counts: some servers send neither those nor an end."""
 
 
 class OpenAICompatible:

@@ -154,7 +154,7 @@ class ReplyReader:
         return [*deltas, *self._splitter.flush(), *self._calls.flush()]
 
     def _count(self, usage: WireUsage | None) -> Iterator[Delta]:
-        """Cumulative counts; zeros stand for "not yet" (field report B043)."""
+        """Cumulative counts; zeros stand for "not yet", as some servers send before the end."""
         if usage is None:
             return
         counted = Usage(
@@ -189,7 +189,7 @@ def _error_of(value: Any, is_error: bool) -> Any:
 
 
 def _parts(content: Any) -> tuple[str, str]:
-    """Answer and reasoning of a content: a string, or a list of typed parts (field report B051)."""
+    """Answer and reasoning of a content: a string, or a list of typed parts, as some services send it."""
     if isinstance(content, str):
         return content, ""
     text: list[str] = []

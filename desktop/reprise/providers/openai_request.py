@@ -57,7 +57,7 @@ def _messages(messages: tuple[Message, ...]) -> Iterator[dict[str, Any]]:
 
 
 def _assistant(message: Message) -> dict[str, Any] | None:
-    """None for a message that says nothing: an empty text makes strict servers refuse the chat (field report B060)."""
+    """None for a message that says nothing: an empty text makes strict servers refuse the chat."""
     text = message.text if message.text.strip() else None
     calls = [_call(part) for part in message.tool_calls]
     if text is None and not calls:

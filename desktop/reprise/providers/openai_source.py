@@ -15,7 +15,7 @@ from reprise.providers.sse import BOM, MAX_EVENT_BYTES, ServerEvent, SseDecoder
 
 
 class _Form(Enum):
-    """What the body turned out to be; its first bytes tell, whatever the content type says (field report B020)."""
+    """What the body turned out to be; its first bytes tell, whatever the content type says."""
 
     UNKNOWN = auto()
     EVENTS = auto()
@@ -63,7 +63,7 @@ class ReplySource:
             chunk = await self._read()
             deltas = self._take(chunk)
         except CompletionError as error:
-            # What is held back comes first, then the failure; one that comes after the end is none (B014).
+            # What is held back comes first, then the failure; one that comes after the end is none.
             deltas = self._reader.end()
             self._end(None if self._reader.is_complete else error.failure)
             return deltas

@@ -26,8 +26,8 @@ def proxy_for(scheme: str, host: str, port: int | None, environ: Mapping[str, st
     """The proxy for a server, None for a direct connection.
 
     ``https_proxy``, ``http_proxy``, then ``all_proxy``, lower case before upper; ``no_proxy`` takes hosts out. This
-    machine is never reached through a proxy (field report B186). Raises ProxyProblem for a value that is no http or
-    https proxy (B184, B185).
+    machine is never reached through a proxy, which could not reach it or would reach itself. Raises ProxyProblem for
+    a value that is no http or https proxy, so that what is shown can name the variable to mend.
     """
     if is_loopback(host):
         return None

@@ -25,8 +25,8 @@ class ServerEvent:
 class SseDecoder:
     """Bytes in, events out; an event comes out with the chunk that ends it.
 
-    CR, LF and CRLF end a line, mixed and cut anywhere (field reports B002, B010); nothing else does, so that U+2028
-    and the like arrive unchanged. Text is UTF-8 whatever the headers say (B011), decoded by whole lines.
+    CR, LF and CRLF end a line, mixed and cut anywhere; nothing else does, so that U+2028 and the like arrive unchanged.
+    Text is UTF-8 whatever the headers say, decoded by whole lines: a character may be cut between two chunks.
     """
 
     def __init__(self, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
@@ -61,7 +61,7 @@ class SseDecoder:
         return events
 
     def flush(self) -> list[ServerEvent]:
-        """The event that the end of the stream left without its blank line (B012)."""
+        """The event that the end of the stream left without its blank line."""
         events = [self._end_line()] if self._line else []
         events.append(self._dispatch())
         return [event for event in events if event is not None]

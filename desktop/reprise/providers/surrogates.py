@@ -1,4 +1,4 @@
-"""Half characters: JSON escapes can cut one in two, and no database or file takes a half (field report B053)."""
+"""Half characters: JSON escapes can cut one in two, and no database or file takes a half."""
 
 from __future__ import annotations
 

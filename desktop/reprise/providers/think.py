@@ -21,9 +21,9 @@ class _State(Enum):
 class ThinkSplitter:
     """Answer text in, text and reasoning out; what cannot be told yet is held back, and never longer than that.
 
-    Only a leading tag opens reasoning; one in mid-answer is text (field report B059). A closing tag without an opening
-    one means that the model's template wrote it: all text so far was reasoning (`RecastDelta`). It counts outside
-    code only, once, and not where the provider sends reasoning in a field of its own.
+    Only a leading tag opens reasoning; one in mid-answer is text, which talks about the tag. A closing tag without an
+    opening one means that the model's template wrote it: all text so far was reasoning (`RecastDelta`). It counts
+    outside code only, once, and not where the provider sends reasoning in a field of its own.
     """
 
     def __init__(self) -> None:

@@ -31,10 +31,10 @@ class _Call:
 class ToolCallMerger:
     """Fragments in, deltas with a settled slot out, in constant time for each (behaviour L7, F64).
 
-    - Another id at a used index opens a new call (field report B067); the same id again goes on.
+    - Another id at a used index opens a new call, as some servers give every call index 0; the same id again goes on.
     - Without an index, a known id or the newest call is meant; a name after complete arguments opens a new one.
-    - A name that repeats is no news, one that goes on is appended (B068).
-    - A call without an id gets one of ours, which both messages then use (B070).
+    - A name that repeats is no news, one that goes on is appended.
+    - A call without an id gets one of ours, which both messages then use: a result has to name its call.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """The OpenAI-compatible wire as pydantic models that take what servers really send.
 
 A field of the wrong type counts as absent and unknown fields are ignored: a reply is never lost over a detail
-(behaviour F51, field reports B043, B044). Strings pass unchecked, because they may hold lone surrogates.
+(behaviour F51). Strings pass unchecked, because they may hold lone surrogates.
 """
 
 from __future__ import annotations

@@ -20,22 +20,28 @@ _log = logging.getLogger("reprise.storage")
 
 # Pending is read off the log at every list and kept nowhere, so it cannot disagree with it (behaviour D8). Nearly
 # always the leaf itself decides; else one walks up over what is no message. UNION (not ALL) ends a loop. A prompt that
-# cannot be read cannot be retried, so it is walked over like the notice it is shown as.
-_SESSIONS = """SELECT session.id, session.title, session.leaf, session.created_at, session.updated_at,
-        session.provider, session.model,
-        CASE WHEN entry.role NOT IN ('user', 'tool') THEN 0 ELSE (
-            WITH RECURSIVE tip (parent, role, decides) AS (
-                SELECT entry.parent, entry.role,
+# cannot be read cannot be retried, so it is walked over like the notice it is shown as. When the retry is due is what
+# the newest readable attempt under it says. MATERIALIZED, or SQLite would walk once more for every use of `answers`.
+_SESSIONS = """WITH listed AS MATERIALIZED (
+        SELECT session.*, CASE WHEN entry.role NOT IN ('user', 'tool') THEN NULL ELSE (
+            WITH RECURSIVE tip (id, parent, role, decides) AS (
+                SELECT entry.id, entry.parent, entry.role,
                     entry.kind = 'message' AND (entry.role NOT IN ('user', 'tool') OR json_valid(entry.data))
                 UNION
-                SELECT up.parent, up.role,
+                SELECT up.id, up.parent, up.role,
                     up.kind = 'message' AND (up.role NOT IN ('user', 'tool') OR json_valid(up.data))
                 FROM tip JOIN entry AS up ON up.id = tip.parent WHERE NOT tip.decides
             )
-            SELECT role IN ('user', 'tool') FROM tip WHERE decides
-        ) END
-    FROM session LEFT JOIN entry ON entry.id = session.leaf {where}
-    ORDER BY session.activity DESC"""
+            SELECT CASE WHEN role IN ('user', 'tool') THEN id END FROM tip WHERE decides
+        ) END AS answers
+        FROM session LEFT JOIN entry ON entry.id = session.leaf {where}
+    )
+    SELECT id, title, leaf, created_at, updated_at, provider, model, answers IS NOT NULL, (
+        SELECT json_extract(attempt.data, '$.retry_at') FROM entry AS attempt
+        WHERE attempt.parent = listed.answers AND attempt.kind = 'attempt' AND json_valid(attempt.data)
+        ORDER BY attempt.id DESC LIMIT 1
+    )
+    FROM listed ORDER BY activity DESC"""
 
 # As plain SQL, since Peewee's text field raises on bytes: what is damaged has to come through to be reported.
 _SELECT = "SELECT id, parent, kind, at, data FROM entry"
@@ -71,8 +77,9 @@ def sessions(db: SqliteDatabase, only: str | None = None) -> tuple[Session, ...]
             moment_or_epoch(updated_at),
             None if provider is None or model is None else ModelRef(provider, model),
             bool(pending),
+            None if retry_at is None else moment_or_epoch(retry_at),
         )
-        for id_, title, leaf, created_at, updated_at, provider, model, pending in cursor
+        for id_, title, leaf, created_at, updated_at, provider, model, pending, retry_at in cursor
     )
 
 

@@ -7,7 +7,7 @@ import logging
 
 from peewee import SqliteDatabase
 
-from reprise.domain.deltas import Delta, Partial, TextDelta, ThinkingDelta
+from reprise.domain.deltas import Delta, Partial, RecastDelta, TextDelta, ThinkingDelta
 from reprise.domain.messages import Part
 from reprise.domain.ports import Clock, LogError
 from reprise.storage.database import Database
@@ -19,6 +19,7 @@ FLUSH_INTERVAL_S = 0.15
 
 _TEXT = "text"
 _THINKING = "thinking"
+_RECAST = "recast"
 
 # Only under an attempt that is still open: one that ended while this was queued has its parts already.
 _INSERT = """INSERT INTO chunk (entry, seq, kind, text)
@@ -41,12 +42,17 @@ class Chunks:
         self._since = 0.0
 
     def append(self, attempt: str, delta: Delta) -> None:
-        """Buffer a text or thinking delta; neighbours of one kind become one row. Other deltas are not kept."""
+        """Buffer a delta that says something; neighbours of one kind become one row. Other deltas are not kept.
+
+        A recast is a row without text: what it turns into reasoning may be on disk already, and stays as it is there.
+        """
         match delta:
             case TextDelta(text):
                 kind = _TEXT
             case ThinkingDelta(text):
                 kind = _THINKING
+            case RecastDelta():
+                kind, text = _RECAST, ""
             case _:
                 return
         pieces = self._buffers.setdefault(attempt, [])
@@ -104,8 +110,14 @@ def folded(db: SqliteDatabase, attempt: str) -> tuple[Part, ...]:
         .tuples()
         .execute(db)
     ):
-        partial.append(ThinkingDelta(text) if kind == _THINKING else TextDelta(text))
+        partial.append(_delta(kind, text))
     return partial.parts()
+
+
+def _delta(kind: str, text: str) -> Delta:
+    if kind == _RECAST:
+        return RecastDelta()
+    return ThinkingDelta(text) if kind == _THINKING else TextDelta(text)
 
 
 def delete_chunks(db: SqliteDatabase, attempt: str) -> None:

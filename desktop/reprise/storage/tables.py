@@ -42,7 +42,10 @@ class EntryRow(Model):
 
 
 class ChunkRow(Model):
-    """A piece of an open attempt's text, in order of `seq`; `kind` is ``text`` or ``thinking``."""
+    """A piece of an open attempt's text, in order of `seq`.
+
+    `kind` is ``text``, ``thinking`` or ``recast`` (no text: all ``text`` before it was reasoning).
+    """
 
     entry = TextField()
     seq = IntegerField()
@@ -63,6 +66,3 @@ class DraftRow(Model):
 
     class Meta:
         table_name = "draft"
-
-
-TABLES = (SessionRow, EntryRow, ChunkRow, DraftRow)

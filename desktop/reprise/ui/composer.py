@@ -87,13 +87,20 @@ class Composer(QWidget):
         self.editor.moveCursor(QTextCursor.MoveOperation.End)
 
     def show_session(self, session: str, draft: Draft | None) -> None:
-        """Show a session's own text; `draft` fills it the first time. The one shown before is saved first."""
+        """Show a session's own text; `draft` fills it the first time. The one shown before is saved first.
+
+        What was written before there was a session goes into the first one, behind its draft.
+        """
+        early = ""
+        if session and not self._session:
+            early = self.text()
+            self._debounce.stop()  # a draft belongs to a session
         self.flush_draft()
         self._cursors[self._session] = self.editor.textCursor().position()
         self._session = session
         if session not in self._documents:
-            self._documents[session] = self.editor.new_document(draft.text if draft else "")
-            self._cursors[session] = draft.cursor if draft else 0
+            written = "\n\n".join(text for text in (draft.text if draft else "", early) if text)
+            self._add_document(session, written, len(written) if early else draft.cursor if draft else 0)
         document = self._documents[session]
         self.editor.blockSignals(True)
         self.editor.setDocument(document)
@@ -102,6 +109,8 @@ class Composer(QWidget):
         cursor.setPosition(min(self._cursors[session], document.characterCount() - 1))
         self.editor.setTextCursor(cursor)
         self.editor.blockSignals(False)
+        if early:
+            self._debounce.start()
         self._settle()
 
     def forget(self, session: str, text: str) -> None:
@@ -114,6 +123,23 @@ class Composer(QWidget):
         cursor.removeSelectedText()
         self._cursors[session] = 0
         self.draft_changed.emit(session, None)
+
+    def give_back(self, session: str, text: str) -> None:
+        """`text` of `session` could not be sent: it is there to be sent again, unless something else is written."""
+        from reprise.domain.ports import Draft  # nothing is sent before the first paint
+
+        if session not in self._documents:
+            self._add_document(session, "", 0)
+        document = self._documents[session]
+        if not text.strip() or document.toPlainText().strip():
+            return
+        cursor = QTextCursor(document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        cursor.insertText(text)
+        self._cursors[session] = cursor.position()
+        if session == self._session:
+            self.editor.setTextCursor(cursor)
+        self.draft_changed.emit(session, Draft(text, cursor.position()))
 
     def set_turn(self, turn: Turn) -> None:
         """What the session is doing now."""
@@ -151,6 +177,10 @@ class Composer(QWidget):
     def stops(self) -> bool:
         """True while the button is Stop."""
         return self._turn in (Turn.BUSY, Turn.ASKING) and not self.text().strip()
+
+    def _add_document(self, session: str, text: str, position: int) -> None:
+        self._documents[session] = self.editor.new_document(text)
+        self._cursors[session] = position
 
     def _press(self) -> None:
         if self.stops:

@@ -217,11 +217,6 @@ class Glyph(QWidget):
         look.changed.connect(self._restyle)
         self._restyle()
 
-    def show_icon(self, name: str, token: str) -> None:
-        """Show another icon in another colour."""
-        self._name, self._token = name, token
-        self.update()
-
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         side = self._look.theme.px(self._px)

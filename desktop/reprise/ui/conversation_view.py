@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
-from reprise.domain.deltas import TextDelta, ThinkingDelta
+from reprise.domain.deltas import RecastDelta, TextDelta, ThinkingDelta
 from reprise.domain.events import AttemptFailed, AttemptStarted, Outcome, TurnFinished
 from reprise.domain.failures import Failure
 from reprise.domain.messages import ModelRef, Role
@@ -32,6 +32,8 @@ from reprise.ui.words import attempt_rows, cut_note, pending_sentence, refusal
 
 WAIT_SHOWN_AFTER_S = 3
 STALL_SHOWN_AFTER_S = 20
+FEW = 3
+"""More fresh messages than this come from a history that was read, not from a turn that goes on."""
 
 
 class ConversationView(QObject):
@@ -92,7 +94,6 @@ class ConversationView(QObject):
             (conversation.delta_arrived, self._delta_arrived),
             (conversation.attempt_failed, self._attempt_failed),
             (conversation.turn_finished, self._turn_finished),
-            (conversation.send_refused, self._refused),
             (conversation.question_asked, self._question_changed),
             (conversation.question_settled, self._question_changed),
             (conversation.model_changed, self._model_changed),
@@ -108,6 +109,7 @@ class ConversationView(QObject):
             self._known.add(conversation)
             session = conversation.session_id
             conversation.prompt_stored.connect(lambda text: self._page.composer.forget(session, text))
+            conversation.send_refused.connect(lambda text, failure: self._refused(session, text, failure))
         self._page.composer.show_session(conversation.session_id, self._library.draft(conversation.session_id))
         self._page.say("")
         self._rebuild()
@@ -140,14 +142,17 @@ class ConversationView(QObject):
 
     # -- what the conversation says
 
-    def _refused(self, _text: str, failure: Failure) -> None:
-        self._page.say(refusal(failure))
+    def _refused(self, session: str, text: str, failure: Failure) -> None:
+        # First the text: writing takes the sentence away.
+        self._page.composer.give_back(session, text)
+        if session == self.conversation.session_id:
+            self._page.say(refusal(failure))
 
     def _history_changed(self) -> None:
         wanted = items_of(self.conversation.history, self.model_label)
         shown = self._items
         fresh = wanted[len(shown) :]
-        if len(wanted) < len(shown) or wanted[: len(shown)] != shown:
+        if not shown or len(fresh) > FEW or len(wanted) < len(shown) or wanted[: len(shown)] != shown:
             self._rebuild()
         else:
             for item in fresh:
@@ -167,7 +172,7 @@ class ConversationView(QObject):
         self.timeline.begin_reply(event.entry.id, label)
 
     def _delta_arrived(self, delta: object) -> None:
-        if isinstance(delta, TextDelta | ThinkingDelta):
+        if isinstance(delta, TextDelta | ThinkingDelta | RecastDelta):
             self._no_waiting()
             self.timeline.feed(delta)
 

@@ -93,8 +93,8 @@ class FirstRun(QWidget):
     def set_builtin_state(self, kind: str, done: int, total: int, sentence: str) -> None:
         """How the built-in model is.
 
-        `kind` is ``fetching`` (`done` of `total` bytes), ``starting``, ``ready`` or ``unavailable`` (`sentence` says
-        why). `sentence`, when given, stands under the model's name.
+        `kind` is ``fetching`` (`done` of `total` bytes), ``starting``, ``ready``, ``unavailable`` or, where no model
+        matters, ``unusable`` (`sentence` says why). `sentence`, when given, stands under the model's name.
         """
         self._state = (kind, done, total, sentence)
         self._model.show_state(kind, done, total, sentence)
@@ -103,10 +103,12 @@ class FirstRun(QWidget):
         titles = {
             "ready": tr("Ready when you are"),
             "unavailable": tr("Choose a model to begin"),
+            "unusable": tr("Nothing can be sent"),
         }
         leads = {
             "ready": tr("A small model runs on this computer; nothing you write leaves it."),
             "unavailable": tr("The built-in model cannot run here. Use one of your own; its settings take a minute."),
+            "unusable": sentence,
         }
         self._title.setText(titles.get(kind, tr("Ready in a moment")))
         self._lead.setText(

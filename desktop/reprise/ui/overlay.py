@@ -112,20 +112,23 @@ class _Scrim(QWidget):
         event.accept()
 
     def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab goes round among what lies over the window.
+
+        Not by `nextInFocusChain`: PySide makes what that returns a child of the widget it was asked of, and with
+        this one half the window's wrappers would go.
+        """
         current = QApplication.focusWidget()
-        if current is None:
+        ring = [
+            widget
+            for widget in self.findChildren(QWidget)
+            if widget is current
+            or (widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible() and widget.isEnabled())
+        ]
+        if current not in ring or len(ring) < 2:
             return False
-        candidate: QWidget | None = current
-        while candidate is not None:
-            candidate = candidate.nextInFocusChain() if forward else candidate.previousInFocusChain()
-            if candidate is current or candidate is None:
-                return False
-            tabbed = candidate.focusPolicy() & Qt.FocusPolicy.TabFocus
-            if tabbed and self.isAncestorOf(candidate) and candidate.isVisible() and candidate.isEnabled():
-                reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
-                candidate.setFocus(reason)
-                return True
-        return False
+        reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
+        ring[(ring.index(current) + (1 if forward else -1)) % len(ring)].setFocus(reason)
+        return True
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)

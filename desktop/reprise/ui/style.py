@@ -71,9 +71,9 @@ class Appearance(QObject):
     def choose_scheme(self, choice: str, *, by_person: bool = True) -> None:
         """Use ``light``, ``dark`` or what the ``system`` says."""
         self.choice = choice if choice in SCHEMES else "system"
-        self._state.keep(scheme=self.choice)
         self._use(self._wanted_scheme(), self.theme.zoom)
         if by_person:
+            self.remember()
             self.chosen.emit("appearance.scheme", self.choice)
 
     def is_chosen(self, choice: str) -> bool:
@@ -83,10 +83,14 @@ class Appearance(QObject):
     def set_zoom(self, zoom: float, *, by_person: bool = True) -> None:
         """Scale everything by `zoom` (0.5 to 3)."""
         zoom = clamped_zoom(zoom)
-        self._state.keep(zoom=zoom)
         self._use(self.theme.scheme, zoom)
         if by_person:
+            self.remember()
             self.chosen.emit("appearance.zoom", zoom)
+
+    def remember(self) -> None:
+        """Paint the next start's first frame like this one."""
+        self._state.keep(scheme=self.choice, zoom=self.theme.zoom)
 
     def step_zoom(self, by: int) -> None:
         """The next larger (1) or smaller (-1) zoom; 0 is 100 %."""

@@ -11,7 +11,7 @@ from reprise.domain.ports import History
 from reprise.domain.sessions import Notice
 from reprise.ui.language import tr
 from reprise.ui.timeline.item import TimelineItem
-from reprise.ui.words import is_cut, reply_meta
+from reprise.ui.words import reply_meta
 
 
 def items_of(history: History, model_label: Callable[[ModelRef | None], str]) -> list[TimelineItem]:
@@ -23,14 +23,15 @@ def items_of(history: History, model_label: Callable[[ModelRef | None], str]) ->
                 continue
             case Message() as message:
                 reply = message.reply
+                is_cut = reply is not None and reply.is_cut
                 items.append(
                     TimelineItem(
                         key=entry.id,
                         message=message,
                         label=model_label(reply.model) if reply else "",
                         meta=reply_meta(reply),
-                        note=tr("Cut at the output limit.") if is_cut(message) else "",
-                        note_icon="continue" if is_cut(message) else "info",
+                        note=tr("Cut at the output limit.") if is_cut else "",
+                        note_icon="continue" if is_cut else "info",
                     )
                 )
             case Notice(text=text) if items:

@@ -10,7 +10,7 @@ from http import HTTPStatus
 from PySide6.QtCore import QLocale
 
 from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import Message, Part, ReplyInfo, TextPart, ThinkingPart
+from reprise.domain.messages import Part, ReplyInfo, TextPart, ThinkingPart
 from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Attempt, AttemptState, Entry
 from reprise.ui.language import clock_time, counted, duration, tr, word_count
@@ -197,11 +197,6 @@ def reply_meta(info: ReplyInfo | None) -> str:
             parts.append(tr("{n} tok/s").format(n=locale.toString(round(rate))))
         parts.append(counted(output, tr("1 token"), tr("{n} tokens")))
     return " · ".join(parts)
-
-
-def is_cut(message: Message) -> bool:
-    """True for a reply that ended at the output limit (behaviour L13, D9)."""
-    return message.reply is not None and message.reply.finish_reason in ("length", "max_tokens", "max_output_tokens")
 
 
 @dataclass(frozen=True, slots=True)

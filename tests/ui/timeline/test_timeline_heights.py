@@ -15,8 +15,10 @@ VALUES = st.lists(st.integers(1, 400), min_size=1, max_size=40)
 @given(VALUES, st.data())
 def test_sums_and_searches_agree_with_plain_addition(values: list[int], data: st.DataObject) -> None:
     """Sets, appends and pops in any order leave sums and finds right."""
-    heights = Heights(values[: len(values) // 2])
-    plain = values[: len(values) // 2]
+    first = values[0]
+    heights = Heights()
+    heights.reset_all(len(values) // 2, first)
+    plain = [first] * (len(values) // 2)
     for value in values[len(values) // 2 :]:
         heights.append(value)
         plain.append(value)

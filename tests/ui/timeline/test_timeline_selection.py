@@ -77,7 +77,7 @@ def test_a_selection_stays_in_its_message(view: Timeline, qtbot: QtBot) -> None:
     """Across messages comes later; until then it stops at the edge."""
     start, end = _block(view, "line one"), _block(view, "another")
     _drag(qtbot, view, _point(view, start, 0), _point(view, end, 300))
-    assert view.selected_text() == "line one\nline two"
+    assert view.selecting.text() == "line one\nline two"
 
 
 def test_double_click_takes_a_word_and_triple_click_the_paragraph(view: Timeline, qtbot: QtBot) -> None:
@@ -86,15 +86,15 @@ def test_double_click_takes_a_word_and_triple_click_the_paragraph(view: Timeline
     at = _point(view, placed, 16 + view.fontMetrics().horizontalAdvance("The fir") * 1.15)
     qtbot.mouseClick(view.viewport(), LEFT, pos=at)
     qtbot.mouseDClick(view.viewport(), LEFT, pos=at)
-    assert view.selected_text() == "first"
+    assert view.selecting.text() == "first"
     qtbot.mousePress(view.viewport(), LEFT, pos=at)
-    assert view.selected_text() == "The first paragraph says code and more."
+    assert view.selecting.text() == "The first paragraph says code and more."
 
 
 def test_ctrl_a_takes_the_message_with_the_focus(view: Timeline, qtbot: QtBot) -> None:
     """The one pressed last, else the newest."""
     qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
-    assert view.selected_text().endswith("Name\tCount\na\t1\nb\t2")
+    assert view.selecting.text().endswith("Name\tCount\na\t1\nb\t2")
     qtbot.mouseClick(view.viewport(), LEFT, pos=_point(view, _block(view, "line two"), 30))
     qtbot.keyClick(view, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
     assert _copied(qtbot, view) == "line one\nline two"
@@ -132,9 +132,9 @@ def test_a_selection_survives_streaming_and_scrolling(qtbot: QtBot) -> None:
     make.spin(40)
     timeline.scroll_by(-3000)
     timeline.scroll_by(2500)
-    assert timeline.selected_text() == "beginning"
+    assert timeline.selecting.text() == "beginning"
     timeline.finish_reply(make.reply("r", "The beginning of it\n\n" + "more\n\n" * 80))
-    assert timeline.selected_text() == "beginning"
+    assert timeline.selecting.text() == "beginning"
 
 
 def test_selected_text_is_painted_in_the_selection_colour(view: Timeline) -> None:

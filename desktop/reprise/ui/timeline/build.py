@@ -80,7 +80,7 @@ def thinking_fold(sheet: Sheet, seconds: float | None, above: Block | None, *, r
     if running:
         label = tr("Thinking")
     elif seconds is None:
-        label = tr("Thoughts")
+        label = tr("Thought")
     else:
         label = tr("Thought for {seconds} s").format(seconds=max(1, round(seconds)))
     block = FoldBlock(sheet, label, "thinking", THINKING_LINE)

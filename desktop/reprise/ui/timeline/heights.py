@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 
 class Heights:
     """Pixel heights with running sums, kept in a binary indexed tree."""
 
-    def __init__(self, heights: Sequence[int] = ()) -> None:
-        self.reset(heights)
-
-    def reset(self, heights: Sequence[int]) -> None:
-        """Take these heights; linear in their number."""
-        tree = [0, *heights]
-        size = len(tree)
-        for at in range(1, size):
-            parent = at + (at & -at)
-            if parent < size:
-                tree[parent] += tree[at]
-        self._tree = tree
-        self._values = list(heights)
-        self.total = sum(self._values)
+    def __init__(self) -> None:
+        self.reset_all(0, 0)
 
     def reset_all(self, count: int, height: int) -> None:
         """`count` entries of one height, without walking a list of them."""

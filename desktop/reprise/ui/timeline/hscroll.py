@@ -34,14 +34,6 @@ class SideScroll:
         self.offset = min(max(0.0, self.offset + delta), max(0.0, self.content - self.view))
         return self.offset != before
 
-    def reveal(self, x: float) -> bool:
-        """Shift so that content position `x` is in view."""
-        if x < self.offset:
-            return self.scroll_by(x - self.offset)
-        if x > self.offset + self.view:
-            return self.scroll_by(x - self.offset - self.view)
-        return False
-
     def thumb(self, track: QRectF) -> QRectF:
         """The bar's handle in `track`."""
         width = max(24.0, track.width() * self.view / self.content)

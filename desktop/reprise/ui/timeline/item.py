@@ -20,7 +20,7 @@ class TimelineItem:
             `Timeline.note_link` with the key and ``keep``.
         note_icon: Name of the icon before the note.
         dimmed: Shows the body at 65 % (a partial that waits for its next attempt).
-        thought_s: Seconds of reasoning for "Thought for 8 s"; `None` when unknown.
+        thought_s: Seconds of reasoning for "Thought for 8 s"; `None` when unknown (just "Thought").
     """
 
     key: str

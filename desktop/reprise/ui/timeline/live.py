@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QElapsedTimer, QRectF
 from PySide6.QtGui import QPainter
 
-from reprise.domain.deltas import Delta, TextDelta, ThinkingDelta
+from reprise.domain.deltas import Delta, RecastDelta, TextDelta, ThinkingDelta
 from reprise.domain.messages import Message, Role, ThinkingPart
 from reprise.ui.theme import Type
 from reprise.ui.timeline.block import Block
@@ -43,6 +43,7 @@ class LiveReply(MessageView):
         self._thinking = Splitter()
         self._thoughts: list[Block] = []  # of what is frozen, while the thinking is open
         self._clock = QElapsedTimer()
+        self._thought_over = False
         self._thought_s: float | None = None
         self._head = 0  # blocks before the text
         self._leaves: list[Leaf] = []  # of the text's blocks; an open fence has a block after theirs
@@ -60,7 +61,7 @@ class LiveReply(MessageView):
 
     @property
     def thought_s(self) -> float | None:
-        """Seconds of reasoning, when it was seen to begin and end."""
+        """Seconds of reasoning; `None` unless it was seen to begin and end."""
         return self._thought_s
 
     @property
@@ -74,7 +75,7 @@ class LiveReply(MessageView):
         if self.item.label:
             yield (above := LabelBlock(self.sheet, self.item.label, self.item.meta))
         if self._has_thought:
-            fold = thinking_fold(self.sheet, self._thought_s, above, running=self._thought_s is None)
+            fold = thinking_fold(self.sheet, self._thought_s, above, running=not self._thought_over)
             fold.fold = 0
             fold.is_open = 0 in self._opened
             yield (above := fold)
@@ -123,19 +124,23 @@ class LiveReply(MessageView):
         return index, top
 
     def _feed(self, deltas: list[Delta]) -> tuple[int, int]:
-        thinking = "".join(delta.text for delta in deltas if isinstance(delta, ThinkingDelta))
-        text = "".join(delta.text for delta in deltas if isinstance(delta, TextDelta))
-        rebuild = False
+        begins = self.is_empty
+        thinking, text, is_recast = self._told_apart(deltas)
+        # What a recast moves was reasoning from its first word on, whatever it passed for.
+        if begins or (thinking and not self._has_thought and not is_recast):
+            begins = True
+            self._clock.start()
+        rebuild = is_recast
         if thinking:
-            if not self._has_thought:
-                self._clock.start()
-            rebuild = not self._has_thought or 0 in self._opened
+            rebuild = rebuild or not self._has_thought or 0 in self._opened
             self._thinking.feed(thinking)
         if text:
             self._splitter.feed(text)
-            if self._has_thought and self._thought_s is None and text.strip():
-                self._thought_s = self._clock.elapsed() / 1000
-                rebuild = True
+        if self._has_thought and not self._thought_over and (is_recast or text.strip()):
+            self._thought_over = True
+            # Begun and ended in one frame: it comes from the disk or in one piece, and its time is not known.
+            self._thought_s = None if begins else self._clock.elapsed() / 1000
+            rebuild = True
         if rebuild:
             self._build()
             return 0, 0
@@ -145,6 +150,24 @@ class LiveReply(MessageView):
         first = self._show_text()
         self._show_note()
         return first
+
+    def _told_apart(self, deltas: list[Delta]) -> tuple[str, str, bool]:
+        """The reasoning and the answer in a frame, and whether what was said before turned out to be reasoning."""
+        thinking: list[str] = []
+        text: list[str] = []
+        is_recast = False
+        for delta in deltas:
+            match delta:
+                case ThinkingDelta(piece):
+                    thinking.append(piece)
+                case TextDelta(piece):
+                    text.append(piece)
+                case RecastDelta():
+                    thinking += [self._splitter.text, *text]
+                    text.clear()
+                    self._splitter = Splitter()
+                    is_recast = True
+        return "".join(thinking), "".join(text), is_recast
 
     def restyle(self, sheet: Sheet, lead: int) -> None:
         """Another theme: every block is made anew."""

@@ -56,7 +56,6 @@ class Stack:
         self.anchor = Anchor(0, 0, 0)
         self._views: OrderedDict[str, MessageView] = OrderedDict()
         self._heights = Heights()
-        self._index: dict[str, int] | None = None
 
     # what is there
 
@@ -68,15 +67,8 @@ class Stack:
         self.items = list(items)
         self.live = None
         self._views.clear()
-        self._index = None
         self._heights.reset_all(len(self.items), self.sheet.px(_GUESS))
         self.anchor = Anchor(0, 0, 0)
-
-    def index_of(self, key: str) -> int:
-        """Where the item with this key is. KeyError when there is none."""
-        if self._index is None:
-            self._index = {item.key: at for at, item in enumerate(self.items)}
-        return self._index[key]
 
     def key_of(self, message: int) -> str:
         """The key of a message or of the live reply."""
@@ -84,33 +76,10 @@ class Stack:
 
     def append(self, item: TimelineItem, view: MessageView | None = None) -> None:
         """One more item at the end; `view` is what a finished live reply hands over."""
-        if self._index is not None:
-            self._index[item.key] = len(self.items)
         self.items.append(item)
         if view is not None:
             self._views[item.key] = view
         self._heights.append(view.total if view else self.sheet.px(_GUESS))
-
-    def replace(self, index: int, item: TimelineItem) -> None:
-        """Another item in the place of one."""
-        self._views.pop(self.items[index].key, None)
-        self.items[index] = item
-        self._index = None
-
-    def remove(self, index: int) -> None:
-        """Take an item away; what follows moves up."""
-        self._views.pop(self.items.pop(index).key, None)
-        self._index = None
-        heights = [self._heights[at] for at in range(len(self._heights)) if at != index]
-        self._heights.reset(heights)
-        for at in (index, index + 1):  # the gap of the one that moved up may be another
-            if at < len(self.items):
-                self._views.pop(self.items[at].key, None)
-        message, block, into = self.anchor
-        if message > index:
-            self.anchor = Anchor(message - 1, block, into)
-        elif message == index:
-            self.anchor = Anchor(min(index, max(0, len(self) - 1)), 0, 0)
 
     def begin_live(self, key: str, label: str) -> LiveReply:
         """A live reply after the last item."""
@@ -145,10 +114,6 @@ class Stack:
             view = self._views[item.key] = MessageView(self.sheet, item, self.lead(index, item.message.role))
         self._views.move_to_end(item.key)
         return view
-
-    def made_view(self, index: int) -> MessageView | None:
-        """The message's blocks if they are there."""
-        return self.live if index >= len(self.items) else self._views.get(self.items[index].key)
 
     def trim(self, in_view: int) -> None:
         """Forget the blocks of messages that were not in view for long; `in_view` messages are there now."""

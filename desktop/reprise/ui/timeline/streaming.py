@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QObject, Qt, QTimer
 
-from reprise.domain.deltas import Delta, TextDelta, ThinkingDelta
+from reprise.domain.deltas import Delta, RecastDelta, TextDelta, ThinkingDelta
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.stack import Stack
 
@@ -22,6 +22,7 @@ class Streaming(QObject):
         stack: Where the live reply is.
         grown: Called with a flush that grows the reply and returns from where it changed it.
         changed: Called after any other change.
+        lost: Called when text of the live reply went from where it was: what pointed into it points nowhere.
     """
 
     def __init__(
@@ -29,12 +30,14 @@ class Streaming(QObject):
         stack: Stack,
         grown: Callable[[Callable[[], tuple[int, int]]], None],
         changed: Callable[[], None],
+        lost: Callable[[], None],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
         self._stack = stack
         self._grown = grown
         self._changed = changed
+        self._lost = lost
         self._buffer: list[Delta] = []
         self._next: tuple[str, str] | None = None
         self._since = QElapsedTimer()
@@ -63,12 +66,19 @@ class Streaming(QObject):
 
     def feed(self, delta: Delta) -> None:
         """Buffer a delta for the next frame."""
-        if isinstance(delta, TextDelta | ThinkingDelta) and delta.text:
-            self._buffer.append(delta)
-            if not self._frame.isActive():
-                # Frames begin 16 ms apart however long showing one takes, but the window always gets its turn.
-                passed = self._since.elapsed() if self._since.isValid() else _FRAME_MS
-                self._frame.start(max(_PAUSE_MS, _FRAME_MS - passed))
+        if not self._says(delta):
+            return
+        self._buffer.append(delta)
+        if not self._frame.isActive():
+            # Frames begin 16 ms apart however long showing one takes, but the window always gets its turn.
+            passed = self._since.elapsed() if self._since.isValid() else _FRAME_MS
+            self._frame.start(max(_PAUSE_MS, _FRAME_MS - passed))
+
+    def _says(self, delta: Delta) -> bool:
+        """True for what changes the text. A recast before any text moves nothing: a failed partial stays."""
+        if isinstance(delta, RecastDelta):
+            return self._next is None or bool(self._buffer)
+        return isinstance(delta, TextDelta | ThinkingDelta) and bool(delta.text)
 
     def flush(self) -> None:
         """Show what is buffered."""
@@ -82,6 +92,7 @@ class Streaming(QObject):
             self._next = None
             self._stack.end_live()
             self._stack.begin_live(key, label)
+            self._lost()
             self._changed()
         live = self._stack.live
         if live is None:
@@ -92,7 +103,12 @@ class Streaming(QObject):
             self._stack.note_height(len(self._stack.items))
             return changed_from
 
-        self._grown(grow)
+        if any(isinstance(delta, RecastDelta) for delta in deltas):
+            grow()
+            self._lost()
+            self._changed()
+        else:
+            self._grown(grow)
 
     def finish(self, item: TimelineItem) -> bool:
         """Put the complete message in the reply's place; False when no reply is live."""
@@ -130,6 +146,7 @@ class Streaming(QObject):
         self.forget()
         if self._stack.live is not None:
             self._stack.end_live()
+            self._lost()
             self._changed()
 
     def set_wait_text(self, text: str | None) -> None:

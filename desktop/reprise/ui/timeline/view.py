@@ -69,7 +69,7 @@ class Timeline(QAbstractScrollArea):
         self.pointer = Pointer(self)
         self.highlighter = Highlighter(self._repaint_block, self)
         self._canvas = Canvas(self)
-        self._streaming = Streaming(self._stack, self._grow, self._changed, self)
+        self._streaming = Streaming(self._stack, self._grow, self._changed, self._forget_live, self)
         self._card = CardPlace(self.viewport(), self._changed, self)
         self._was_at_tail = True
         self._syncing = False
@@ -96,23 +96,12 @@ class Timeline(QAbstractScrollArea):
         self._stack.append(item)
         self._changed()
 
-    def replace_item(self, key: str, item: TimelineItem) -> None:
-        """Show `item` in place of the one with `key`. KeyError when there is none."""
-        self._stack.replace(self._stack.index_of(key), item)
-        self._changed()
-
-    def remove_item(self, key: str) -> None:
-        """Take the message with `key` away. KeyError when there is none."""
-        self._stack.remove(self._stack.index_of(key))
-        self.selecting.select(None)
-        self._changed()
-
     def begin_reply(self, key: str, label: str) -> None:
         """A caret in the reply's place. After `fail_reply` the dimmed partial stays until the first delta."""
         self._streaming.begin(key, label)
 
     def feed(self, delta: Delta) -> None:
-        """Take in a delta of the live reply; shown with the next frame."""
+        """Take in a delta of the live reply; shown with the next frame. Counts and tool calls show nothing."""
         self._streaming.feed(delta)
 
     def finish_reply(self, item: TimelineItem) -> None:
@@ -189,6 +178,13 @@ class Timeline(QAbstractScrollArea):
         self._settle()
         self.viewport().update()
 
+    def _forget_live(self) -> None:
+        """Text of the live reply is not where it was: neither a selection in it nor what the mouse is doing holds."""
+        selection = self.selecting.selection
+        if selection is not None and selection.start.message == len(self._stack.items):
+            self.selecting.select(None)
+        self.pointer.forget()
+
     def _settle(self) -> None:
         width, scroller = self.column_width, self.scroller
         scroller.settle(width, self.viewport().height(), self._card.foot(width, self.sheet.px))
@@ -214,10 +210,6 @@ class Timeline(QAbstractScrollArea):
         bar.setValue(end if self.scroller.follows else min(end - 1, self._stack.height_of(self._stack.anchor)))
         self._syncing = False
 
-    def selected_text(self) -> str:
-        """The selection as plain text, "" without one."""
-        return self.selecting.text()
-
     def copy_last_reply(self) -> bool:
         """Put the newest reply's text on the clipboard; False without one."""
         return self.selecting.copy_last_reply()
@@ -227,7 +219,7 @@ class Timeline(QAbstractScrollArea):
     @property
     def column_width(self) -> int:
         """The width between the outer edges."""
-        return max(1, min(self.sheet.px(COLUMN), self.width() - 2 * _MARGIN))
+        return max(1, min(self.sheet.px(COLUMN), self.width() - 2 * self.sheet.px(_MARGIN)))
 
     @property
     def column_left(self) -> int:
