@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from reprise.app.instance import InstanceLock, InstanceServer, hand_over
 
 OTHER = (
@@ -49,3 +51,19 @@ def test_a_second_start_hands_its_prompt_to_the_first(qtbot: object, tmp_path: P
 
 def test_nobody_listening_is_noticed(qapp: object, tmp_path: Path) -> None:
     assert not hand_over(tmp_path, "hello")
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage\n", b"\xff\xfe\x00"])
+def test_a_lock_that_names_nobody_is_replaced(qapp: object, tmp_path: Path, content: bytes) -> None:
+    """A disk that was full, or a power cut: the folder must open again."""
+    (tmp_path / "lock").write_bytes(content)
+    lock = InstanceLock(tmp_path / "lock")
+    assert lock.take()
+    assert lock.holder() == os.getpid()
+    lock.release()
+
+
+def test_a_lock_that_cannot_be_written_is_a_sentence_with_its_path(qapp: object, tmp_path: Path) -> None:
+    (tmp_path / "lock").mkdir()
+    with pytest.raises(OSError, match="lock"):
+        InstanceLock(tmp_path / "lock").take()

@@ -47,3 +47,16 @@ def test_models_are_kept_where_the_environment_says(monkeypatch: pytest.MonkeyPa
 def test_resources_of_a_checkout_are_the_checkout_s() -> None:
     assert (resources_dir() / "icons" / "send.svg").is_file()
     assert (resources_dir() / "themes" / "tokens.json").is_file()
+
+
+def test_somebody_else_s_folder_keeps_its_mode(tmp_path: Path) -> None:
+    (tmp_path / "theirs").write_text("x", "utf-8")
+    tmp_path.chmod(0o755)
+    open_data_dir(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+@pytest.mark.parametrize("name", ["~nosuchuser/x", "a\udcffb"])
+def test_a_folder_that_cannot_be_named_is_one_sentence(name: str) -> None:
+    with pytest.raises(UnusableDataDir, match="no usable name"):
+        open_data_dir(Path(name))

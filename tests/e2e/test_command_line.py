@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QImage
 
 from reprise.domain.messages import Role
-from reprise.domain.ports import History
+from reprise.domain.ports import Draft, History
 from reprise.domain.sessions import Attempt, AttemptState, messages
 from reprise.storage.store import Store
 from reprise.storage.worker import Worker
@@ -202,5 +203,69 @@ def test_with_a_given_provider_nothing_else_happens(tmp_path: Path) -> None:
             assert run.code == 0
             assert [seen.path for seen in server.requests] == ["/a/v1/chat/completions"]
         assert not models.exists()
+
+    asyncio.run(story())
+
+
+def test_a_second_start_while_the_first_is_starting_is_handed_over(tmp_path: Path) -> None:
+    """A double click: one window, both prompts."""
+
+    async def story() -> None:
+        async with WireServer({"a": reply("yes")}) as server:
+            common = ("--data-dir", str(tmp_path), "--provider-url", server.url("a"), "--model", "m", "--say")
+            first = await start(*common, "first")
+            second = await start(*common, "second")
+            await server.arrived(2)
+            # Whoever came first holds the folder; the other one handed over and is gone.
+            done, waiting = await asyncio.wait(
+                {asyncio.ensure_future(first.wait()), asyncio.ensure_future(second.wait())},
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+            assert [task.result() for task in done] == [0]
+            holder = first if first.returncode is None else second
+            holder.terminate()
+            await finish(holder)
+            await asyncio.wait(waiting)
+            await finish(second if holder is first else first)
+        assert {messages(history.branch)[0].text for history in await stored(tmp_path)} == {"first", "second"}
+
+    asyncio.run(story())
+
+
+def test_an_unsent_draft_survives_a_scripted_prompt(tmp_path: Path) -> None:
+    async def story() -> None:
+        store = await Store.open(tmp_path, ManualClock(), Worker())
+        await store.drafts.save("", Draft("not sent yet", 3))
+        await store.close()
+        async with WireServer({"a": reply("yes")}) as server:
+            assert (await reprise(*say(tmp_path, server.url("a")))).code == 0
+        store = await Store.open(tmp_path, ManualClock(), Worker())
+        assert (await store.drafts.load())[""].text == "not sent yet"
+        await store.close()
+
+    asyncio.run(story())
+
+
+def test_a_reply_that_cannot_be_written_is_no_success(tmp_path: Path) -> None:
+    async def story() -> None:
+        async with WireServer({"a": reply("word " * 5000)}) as server:
+            arguments = [part for part in say(tmp_path, server.url("a")) if part != "--json"]
+            with Path("/dev/full").open("wb") as full:  # noqa: ASYNC230 - a device that refuses every byte
+                process = await asyncio.create_subprocess_exec(
+                    *(sys.executable, "-m", "reprise", *arguments), stdout=full, stderr=asyncio.subprocess.PIPE
+                )
+                _, err = await process.communicate()
+        assert process.returncode == 1
+        assert b"could not be written" in err
+        assert b"Traceback" not in err
+
+    asyncio.run(story())
+
+
+def test_a_model_without_a_server_is_exit_2(tmp_path: Path) -> None:
+    async def story() -> None:
+        run = await reprise("--data-dir", str(tmp_path), "--model", "nope", "--say", "x", "--quit-when-done")
+        assert (run.code, run.out) == (2, "")
+        assert "--model" in run.err
 
     asyncio.run(story())
