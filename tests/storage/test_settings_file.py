@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import stat
 import tomllib
 from collections.abc import AsyncIterator, Mapping
@@ -267,3 +268,26 @@ def test_any_text_is_read_without_an_exception_and_never_damaged(path: Path, con
         assert after["retry"]["max_retries"] == 3
     else:
         assert path.read_bytes() == before
+
+
+def test_a_first_start_leaves_a_commented_file_and_no_later_one_touches_it(tmp_path: Path) -> None:
+    async def story() -> None:
+        path = tmp_path / "settings.toml"
+        worker = Worker()
+        await SettingsFile(path, worker).create()
+        text = path.read_text("utf-8")
+        assert "# policy" in text or "#policy" in text
+        assert SettingsFile(path, worker).problems() == ()
+        path.write_text(text + "\n# mine\n", "utf-8")
+        await SettingsFile(path, worker).create()
+        assert path.read_text("utf-8").endswith("# mine\n")
+        await worker.close(1.0)
+
+    asyncio.run(story())
+
+
+def test_a_settings_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    os.mkfifo(path)
+    (problem,) = SettingsFile(path, Worker()).problems()
+    assert "is no file" in problem.sentence

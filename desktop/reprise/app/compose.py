@@ -38,6 +38,7 @@ class Composition:
     """Everything that runs, wired."""
 
     store: Store
+    settings: SettingsFile
     models: Models
     library: Library
     preferences: Preferences
@@ -85,7 +86,7 @@ async def compose(
         max_rounds=lambda: int(preferences.value("turn.max_rounds")),
         keep_on_followup=lambda: bool(preferences.value("turn.keep_on_followup")),
     )
-    return Composition(store, models, Library(services, scope), preferences)
+    return Composition(store, settings, models, Library(services, scope), preferences)
 
 
 def fill(window: MainWindow, parts: Composition, clock: Clock) -> None:

@@ -80,6 +80,7 @@ class LiveProgram:
         parts = await compose(self._options, self._data, overrides, self._clock, self._scope, self._show_builtin)
         self._parts = parts
         self._scope.start(parts.store.run(), name="save what streams")
+        self._scope.start(parts.settings.create(), name="settings file", writes=True)
         parts.models.start()
         await asyncio.get_running_loop().run_in_executor(None, _import_rest)
         # A scripted run answers its own prompt and goes on with nobody else's.

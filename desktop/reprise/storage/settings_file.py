@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import secrets
 import tomllib
@@ -15,6 +16,8 @@ from reprise.domain.ports import LogError, SettingsProblem
 from reprise.domain.settings import SECTIONS, SETTINGS, read, setting
 from reprise.storage.rows import clean
 from reprise.storage.worker import Priority, Worker
+
+_log = logging.getLogger("reprise.storage")
 
 FILE_NAME = "settings.toml"
 
@@ -53,6 +56,13 @@ class SettingsFile:
     def problems(self) -> Sequence[SettingsProblem]:
         return self._problems
 
+    async def create(self) -> None:
+        """Write the commented file of defaults where there is none, so that a person finds what can be set."""
+        try:
+            await self._worker.run(Priority.BACKGROUND, partial(_create, self._path))
+        except OSError as error:
+            _log.warning("%s could not be written: %s", self._path, error)
+
     async def write(self, key: str, value: Any) -> SettingsProblem | None:
         """Store one value; None takes the key out of the file, so that its default holds.
 
@@ -73,6 +83,11 @@ class SettingsFile:
         except LogError as error:
             return SettingsProblem(key, f"{error} {key} was not saved.")
         return None
+
+
+def _create(path: Path) -> None:
+    if not path.exists():
+        _replace(path, _template())
 
 
 def _text_of(path: Path) -> str | None:
