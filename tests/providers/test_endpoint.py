@@ -40,7 +40,7 @@ from reprise.providers.endpoint import Endpoint, base_url, clean_key, is_loopbac
     ],
 )
 def test_what_an_address_means(written: str, meant: str) -> None:
-    """B179, B180, B188: bare origin gets /v1, any other path is kept, a pasted endpoint is cut back; it is stable."""
+    """Bare origin gets /v1, any other path is kept, a pasted endpoint is cut back; it is stable."""
     assert base_url(written) == meant
     assert base_url(meant) == meant
 
@@ -117,7 +117,7 @@ def test_requests_go_under_the_base_url() -> None:
     ],
 )
 def test_what_is_this_machine(host: str, is_it: bool) -> None:
-    """B186, design rule 13."""
+    """Design rule 13."""
     assert is_loopback(host) is is_it
 
 

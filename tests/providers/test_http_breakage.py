@@ -87,7 +87,7 @@ def closed_port() -> int:
     ],
 )  # fmt: skip
 def test_replies_that_go_wrong_each_say_how(play: Play, kind: str, words: str) -> None:
-    """R34, F59, B108: five causes, five sentences; all retryable."""
+    """R34, F59: five causes, five sentences; all retryable."""
 
     async def main() -> None:
         async with WireServer({"a": play}) as server:
@@ -103,7 +103,7 @@ def test_replies_that_go_wrong_each_say_how(play: Play, kind: str, words: str) -
 
 
 def test_a_web_page_is_named_with_its_address_and_not_asked_again() -> None:
-    """D1, B020: a wrong address answers with its page, however often it is asked."""
+    """D1: a wrong address answers with its page, however often it is asked."""
 
     async def main() -> None:
         page = Play((b"\n <!DOCTYPE html><html><title>Welcome</title>",), headers={"content-type": "text/html"})
@@ -120,7 +120,7 @@ def test_a_web_page_is_named_with_its_address_and_not_asked_again() -> None:
 
 
 def test_an_error_whose_body_is_reset_keeps_its_class() -> None:
-    """B086: status and headers are enough."""
+    """Status and headers are enough."""
 
     async def main() -> None:
         play = Play((b'{"error":{"me',), 429, {"retry-after": "7"}, end="reset")
@@ -136,7 +136,7 @@ def test_an_error_whose_body_is_reset_keeps_its_class() -> None:
 
 
 def test_a_redirect_is_not_followed_and_the_key_stays() -> None:
-    """B090, design rule 13."""
+    """Design rule 13."""
 
     async def main() -> None:
         async with WireServer({"b": GOOD}) as other:
@@ -223,7 +223,7 @@ def test_https_to_a_plain_server_asks_whether_it_is_https() -> None:
 
 
 def test_a_certificate_nobody_signed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """B189: class network, the text names the certificate; a CA file in SSL_CERT_FILE helps."""
+    """Class network, the text names the certificate; a CA file in SSL_CERT_FILE helps."""
 
     async def main() -> None:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
@@ -255,7 +255,7 @@ def test_broken_certificate_variables_do_not_stop_a_plain_address(name: str, mon
 
 @pytest.mark.parametrize("value", ["socks5://127.0.0.1:9", "nonsense://x", "http://x:port"])
 def test_a_broken_proxy_is_a_sentence_at_the_first_request(value: str) -> None:
-    """B184, B185: making the provider never fails over it."""
+    """Making the provider never fails over it."""
     failure = failure_at("https://api.example.invalid", environ={"ALL_PROXY": value})
     assert (failure.kind, failure.retryable) == (FailureKind.BAD_REQUEST, False)
     assert "ALL_PROXY" in failure.message

@@ -113,7 +113,7 @@ def test_a_reused_connection_that_died_is_replaced_once_unseen() -> None:
 
 
 def test_a_fresh_connection_that_dies_is_a_failure() -> None:
-    """D18, B105: no silent second request; retries are the policy's."""
+    """D18: no silent second request; retries are the policy's."""
 
     async def main() -> None:
         async with WireServer({"a": Play(end="refuse")}) as server:
@@ -194,7 +194,7 @@ def test_leaving_the_stream_closes_the_connection() -> None:
 
 
 def test_closing_the_provider_lets_a_running_stream_end() -> None:
-    """B190: settings changed in mid-reply do not break it, and the next request still works."""
+    """Settings changed in mid-reply do not break it, and the next request still works."""
 
     async def main() -> None:
         slow = Play(GOOD.chunks, delays_s=(0, 0.05, 0))
@@ -211,7 +211,6 @@ def test_closing_the_provider_lets_a_running_stream_end() -> None:
 
 
 def test_a_loopback_address_ignores_proxies() -> None:
-    """B186."""
 
     async def main() -> None:
         async with WireServer({"a": GOOD}) as server:
@@ -268,7 +267,7 @@ def test_a_flood_lets_others_run() -> None:
 
 
 def test_a_complete_reply_is_not_waited_on() -> None:
-    """B014, B035: done at the mark, or a short grace after the finish reason, whatever the socket does."""
+    """Done at the mark, or a short grace after the finish reason, whatever the socket does."""
 
     async def main() -> None:
         async with WireServer(

@@ -51,7 +51,7 @@ def in_stream(value: Any) -> Failure:
     ],
 )
 def test_class_comes_from_code_and_status_before_words(status: int, body: Any, kind: str) -> None:
-    """D1, R33, R40, R43, F2 to F4, B082, design rule 12."""
+    """D1, R33, R40, R43, F2 to F4, design rule 12."""
     assert response(status, body).kind == kind
 
 
@@ -84,7 +84,7 @@ def test_class_comes_from_code_and_status_before_words(status: int, body: Any, k
     ],
 )
 def test_the_providers_words_out_of_every_shape(body: Any, message: str) -> None:
-    """B028, B084, B086: words, never markup, never nothing."""
+    """Words, never markup, never nothing."""
     assert response(400, body).message == message
 
 
@@ -96,14 +96,13 @@ def test_words_are_cut_at_500_characters() -> None:
 
 
 def test_404_shows_method_and_address() -> None:
-    """B074."""
     failure = response(404, b"404 page not found")
     assert failure.message == f"POST {URL} answered 404 Not Found: 404 page not found"
     assert not failure.retryable
 
 
 def test_a_redirect_names_the_place() -> None:
-    """B090: not followed, and the key stays here."""
+    """Not followed, and the key stays here."""
     failure = response(307, location="/v1/chat/completions/")
     assert "/v1/chat/completions/" in failure.message
     assert (failure.kind, failure.retryable) == (FailureKind.BAD_REQUEST, False)
@@ -140,7 +139,7 @@ def test_request_ids_and_details_are_kept() -> None:
 def test_what_the_headers_say_about_trying_again(
     status: int, headers: dict[str, str], retryable: bool, retry_after_s: float | None
 ) -> None:
-    """D1, D3, B078, B088."""
+    """D1, D3."""
     failure = response(status, b"", **headers)
     assert (failure.retryable, failure.retry_after_s) == (retryable, retry_after_s)
 
@@ -167,7 +166,7 @@ def test_what_the_headers_say_about_trying_again(
     ],
 )
 def test_errors_inside_a_stream(value: Any, kind: str, status: int | None) -> None:
-    """D1, B023 to B028: the same classes as by status; what fits nothing is the server's, retryable."""
+    """D1: the same classes as by status; what fits nothing is the server's, retryable."""
     failure = in_stream(value)
     assert (failure.kind, failure.status) == (kind, status)
     assert failure.message
@@ -187,7 +186,7 @@ def test_errors_inside_a_stream(value: Any, kind: str, status: int | None) -> No
     ],
 )
 def test_finish_words(reason: str, kind: str | None) -> None:
-    """F16, B047, B048: an unknown word is a normal end."""
+    """F16: an unknown word is a normal end."""
     failure = failure_of_finish(Exchange(URL), reason)
     assert (failure and failure.kind) == kind
 
@@ -218,6 +217,6 @@ def test_any_response_is_one_failure_with_words(status: int, body: bytes) -> Non
 @settings(deadline=None)
 @given(JSON)
 def test_any_error_value_is_one_failure_with_words(value: Any) -> None:
-    """B028: whatever shape it has."""
+    """Whatever shape it has."""
     assert in_stream(value).message
     words_of(value)

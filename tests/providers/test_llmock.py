@@ -139,7 +139,6 @@ def test_statuses(breaker: Breaker, status: int, kind: str, retryable: bool) -> 
 
 
 def test_a_context_overflow_is_never_retried(breaker: Breaker) -> None:
-    """B082."""
     words = "This model's maximum context length was exceeded."
     breaker.will("fail", status=400, code="context_length_exceeded", message=words)
     ((_, failure),) = ask(breaker)
@@ -166,7 +165,6 @@ def test_a_stream_that_ends_early_is_a_failure(breaker: Breaker) -> None:
 
 
 def test_a_damaged_event_is_a_failure(breaker: Breaker) -> None:
-    """B017."""
     breaker.breaks("malformed")
     ((partial, failure),) = ask(breaker)
     assert failure is not None

@@ -61,7 +61,7 @@ def chunk(finish: str | None = None, **delta: Any) -> dict[str, Any]:
 
 
 def test_the_conversation_as_messages() -> None:
-    """P5, B060, B096: calls and results in OpenAI's form, reasoning and empty messages left out."""
+    """P5: calls and results in OpenAI's form, reasoning and empty messages left out."""
     call = ToolCallPart("c1", "clock", '{"tz":"UTC"}')
     sent = body(
         Message(Role.SYSTEM, (TextPart("Be brief."),)),
@@ -113,7 +113,7 @@ def test_parameters_and_tools_go_along_only_when_set() -> None:
 
 
 def test_a_lone_surrogate_can_be_sent() -> None:
-    """B053: text from outside cannot break a request."""
+    """Text from outside cannot break a request."""
     assert body(user_message("a\ud83d"))["messages"][0]["content"] == "a?"
 
 
@@ -142,7 +142,7 @@ def test_a_lone_surrogate_can_be_sent() -> None:
     ],
 )
 def test_text_and_reasoning_wherever_they_stand(values: list[Any], thinking: str, text: str) -> None:
-    """F51, F55, F56, F60, B016, B051 to B053: never lost, never twice, never mixed; odd values are skipped."""
+    """F51, F55, F56, F60: never lost, never twice, never mixed; odd values are skipped."""
     partial, reader, _ = read(*values)
     assert (partial.thinking, partial.text) == (thinking, text)
     assert reader.failure is None
@@ -155,14 +155,14 @@ def test_thinking_comes_before_text_of_the_same_event() -> None:
 
 
 def test_a_closing_tag_without_an_opening_one_moves_the_text() -> None:
-    """B059's neighbour (W081): what was shown as answer was reasoning."""
+    """What was shown as answer was reasoning."""
     partial, _, deltas = read(chunk(content="plan"), chunk(content="</think>"), chunk(content="4"))
     assert deltas == [TextDelta("plan"), RecastDelta(), TextDelta("4")]
     assert (partial.thinking, partial.text) == ("plan", "4")
 
 
 def test_what_is_held_back_comes_before_the_finish() -> None:
-    """B059: released when nothing more can follow."""
+    """Released when nothing more can follow."""
     _, _, deltas = read(chunk(content="a <t"), chunk(finish="stop"))
     assert deltas == [TextDelta("a "), TextDelta("<t"), FinishDelta("stop")]
 
@@ -183,7 +183,7 @@ def test_what_is_held_back_comes_before_the_finish() -> None:
     ],
 )
 def test_the_last_meaningful_count_wins(values: list[Any], usage: Usage | None) -> None:
-    """B043, B044: cumulative, never summed; zeros and nulls say nothing."""
+    """Cumulative, never summed; zeros and nulls say nothing."""
     partial, _, deltas = read(*values)
     assert partial.usage == usage
     assert sum(isinstance(delta, UsageDelta) for delta in deltas) <= 2
@@ -191,19 +191,17 @@ def test_the_last_meaningful_count_wins(values: list[Any], usage: Usage | None) 
 
 @pytest.mark.parametrize("done", ["[DONE]", " [DONE] ", "[done]", '"[DONE]"'])
 def test_done_in_every_spelling(done: str) -> None:
-    """B013."""
     _, reader, _ = read(chunk(content="a"), done)
     assert reader.is_done
 
 
 def test_an_empty_finish_reason_is_none() -> None:
-    """B045."""
     partial, reader, _ = read(chunk(content="a", finish=""), chunk(finish="stop"))
     assert (partial.finish_reason, reader.finish_reason) == ("stop", "stop")
 
 
 def test_an_error_after_a_complete_reply_does_not_spoil_it() -> None:
-    """B014's kind: complete is complete."""
+    """Complete is complete."""
     partial, reader, _ = read(chunk(content="a", finish="stop"), {"error": {"message": "late"}}, "{broken")
     assert (partial.text, reader.failure) == ("a", None)
 
@@ -229,7 +227,7 @@ def test_an_error_after_a_complete_reply_does_not_spoil_it() -> None:
     ],
 )
 def test_errors_and_garbage_inside_a_stream(value: Any, kind: str) -> None:
-    """D1, B017, B023 to B028: the text before it stays, the failure has its class."""
+    """D1: the text before it stays, the failure has its class."""
     partial, reader, _ = read(chunk(content="Par"), value)
     assert partial.text == "Par"
     assert reader.failure is not None
@@ -237,7 +235,7 @@ def test_errors_and_garbage_inside_a_stream(value: Any, kind: str) -> None:
 
 
 def test_an_unreadable_event_is_logged_short_and_without_the_key(caplog: pytest.LogCaptureFixture) -> None:
-    """B017: words are never lost silently, and a log is no place for keys."""
+    """Words are never lost silently, and a log is no place for keys."""
     reader = ReplyReader(Exchange("http://host", status=200, secrets=("sk-verysecret",)))
     reader.read_event(ServerEvent('{"sk-verysecret": ' + "x" * 5000))
     assert "unreadable event from http://host" in caplog.text
@@ -246,7 +244,7 @@ def test_an_unreadable_event_is_logged_short_and_without_the_key(caplog: pytest.
 
 
 def test_an_error_event_with_plain_words() -> None:
-    """B027's kind: the event's name says it is one."""
+    """The event's name says it is one."""
     reader = ReplyReader(Exchange("http://host", status=200))
     reader.read_event(ServerEvent("upstream fell over", "error"))
     assert reader.failure is not None
@@ -275,7 +273,7 @@ def test_a_whole_reply_is_one_text_and_its_calls() -> None:
 
 
 def test_the_old_function_call_is_a_call() -> None:
-    """B067's neighbour: servers of 2023 still send it."""
+    """Servers of 2023 still send it."""
     partial, _, deltas = read(
         chunk(function_call={"name": "f", "arguments": ""}), chunk(function_call={"arguments": "{}"})
     )

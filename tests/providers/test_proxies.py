@@ -39,7 +39,7 @@ def test_the_usual_variables(environ: dict[str, str], url: str | None) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "127.0.0.2"])
 def test_this_machine_is_never_reached_through_a_proxy(host: str) -> None:
-    """B186: not even through a broken one."""
+    """Not even through a broken one."""
     assert proxy_for("http", host, 8080, {"HTTP_PROXY": "socks5://127.0.0.1:9", "ALL_PROXY": "nonsense://"}) is None
 
 
@@ -69,6 +69,6 @@ def test_a_cgi_request_header_is_no_proxy() -> None:
     ],
 )
 def test_a_broken_proxy_is_one_sentence_that_names_the_variable(value: str) -> None:
-    """B184, B185: clear words, and the program starts."""
+    """Clear words, and the program starts."""
     with pytest.raises(ProxyProblem, match=r"^The proxy in ALL_PROXY .*\.$"):
         proxy_for("https", "api.example", None, {"ALL_PROXY": value})

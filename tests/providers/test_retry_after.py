@@ -64,7 +64,7 @@ def http_date(seconds: float) -> str:
     ],
 )
 def test_headers_in_every_form(headers: dict[str, str], asked_s: float | None) -> None:
-    """D3, B076 to B079, F7: the most exact form wins, what cannot be read says nothing, 0 means now."""
+    """D3, F7: the most exact form wins, what cannot be read says nothing, 0 means now."""
     assert from_headers(headers, NOW) == (None if asked_s is None else pytest.approx(asked_s))
 
 
@@ -88,13 +88,13 @@ def test_rate_limit_headers_are_left_out_where_no_limit_was_hit() -> None:
     ],
 )
 def test_bodies_that_name_a_delay(body: Any, asked_s: float | None) -> None:
-    """D3, B080: Google's RetryInfo, in an array too, and headers that a gateway wrapped."""
+    """D3: Google's RetryInfo, in an array too, and headers that a gateway wrapped."""
     assert from_body(body) == asked_s
 
 
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["retry-after", "retry-after-ms", "x-ratelimit-reset", "date"]), st.text()))
 def test_any_header_gives_a_wait_from_zero_or_none(headers: dict[str, str]) -> None:
-    """B079: never negative, never endless, never an exception."""
+    """Never negative, never endless, never an exception."""
     asked_s = from_headers(headers, NOW)
     assert asked_s is None or 0 <= asked_s < float("inf")

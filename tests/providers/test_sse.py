@@ -15,7 +15,7 @@ def decode(*pieces: bytes) -> list[ServerEvent]:
 
 @pytest.mark.parametrize("blank", [b"\n\n", b"\r\r", b"\r\n\r\n", b"\n\r\n", b"\r\n\r", b"\n\r", b"\r\n\n"])
 def test_an_event_comes_out_with_the_bytes_that_end_it(blank: bytes) -> None:
-    """B002: CR, LF and CRLF end a line, mixed freely, and an open connection shows the event at once."""
+    """CR, LF and CRLF end a line, mixed freely, and an open connection shows the event at once."""
     decoder = SseDecoder()
     events = [event for byte in b"data: a" + blank for event in decoder.feed(bytes([byte]))]
     assert events == [ServerEvent("a")]
@@ -39,23 +39,21 @@ def test_a_line_feed_after_a_chunk_that_ended_with_cr_is_no_blank_line() -> None
     ],
 )
 def test_at_most_one_space_after_the_colon_goes(line: bytes, data: str) -> None:
-    """B003."""
     assert decode(line + b"\n\n") == [ServerEvent(data)]
 
 
 def test_fields_without_data_make_no_event() -> None:
-    """B008: comments, id, retry and unknown fields say nothing; a name belongs to its own event only."""
+    """Comments, id, retry and unknown fields say nothing; a name belongs to its own event only."""
     stream = b": hello\n\nretry: 3000\n\nid: 7\nfoo: bar\n\nevent: lost\n\nevent: ping\ndata: a\n\ndata: b\n\n"
     assert decode(stream) == [ServerEvent("a", "ping"), ServerEvent("b")]
 
 
 def test_data_lines_of_one_event_are_joined_by_line_feeds() -> None:
-    """B009."""
     assert decode(b"data: {\ndata: \ndata: }\n\n") == [ServerEvent("{\n\n}")]
 
 
 def test_only_cr_and_lf_end_a_line() -> None:
-    """B010: U+2028, U+2029, U+0085, vertical tab and form feed arrive unchanged."""
+    """U+2028, U+2029, U+0085, vertical tab and form feed arrive unchanged."""
     text = "a\u2028b\u2029c\u0085d\x0be\x0cf"
     assert decode(f"data: {text}\n\n".encode()) == [ServerEvent(text)]
 
@@ -66,19 +64,18 @@ def test_a_byte_order_mark_goes_only_at_the_start() -> None:
 
 
 def test_characters_cut_by_the_network_are_whole() -> None:
-    """B004: no replacement character at any moment."""
+    """No replacement character at any moment."""
     body = "data: 修复😀\n\n".encode()
     for cut in range(len(body)):
         assert decode(body[:cut], body[cut:]) == [ServerEvent("修复😀")]
 
 
 def test_bytes_that_are_no_utf_8_do_not_stop_the_stream() -> None:
-    """B011's neighbour: one bad byte costs one character."""
+    """One bad byte costs one character."""
     assert decode(b"data: a\xffb\n\n") == [ServerEvent("a\ufffdb")]
 
 
 def test_the_end_flushes_an_event_without_its_blank_line() -> None:
-    """B012."""
     assert decode(b"data: a") == [ServerEvent("a")]
     assert decode(b"data: a\n") == [ServerEvent("a")]
     assert decode(b"data: a\n\n") == [ServerEvent("a")]

@@ -45,7 +45,7 @@ def split(*pieces: str, has_field: bool = False) -> tuple[str, str]:
     ],
 )
 def test_tags_wherever_the_deltas_are_cut(text: str, thinking: str, answer: str) -> None:
-    """B056, B057, B059: only a leading tag opens reasoning, and cuts change nothing."""
+    """Only a leading tag opens reasoning, and cuts change nothing."""
     assert split(text) == (thinking, answer)
     assert split(*text) == (thinking, answer)
     for cut in range(len(text)):
@@ -53,14 +53,14 @@ def test_tags_wherever_the_deltas_are_cut(text: str, thinking: str, answer: str)
 
 
 def test_text_that_cannot_be_a_tag_is_not_held_back() -> None:
-    """B059: `a <` waits for one more delta, not for the end."""
+    """`a <` waits for one more delta, not for the end."""
     splitter = ThinkSplitter()
     assert splitter.feed("a <") == [TextDelta("a ")]
     assert splitter.feed(" b") == [TextDelta("< b")]
 
 
 def test_a_closing_tag_is_text_where_reasoning_has_a_field_of_its_own() -> None:
-    """B055, B056: nothing is moved when the provider tells reasoning apart itself."""
+    """Nothing is moved when the provider tells reasoning apart itself."""
     assert split("Say </think> now.", has_field=True) == ("", "Say </think> now.")
 
 
@@ -73,7 +73,6 @@ def test_cuts_never_matter(pieces: list[str]) -> None:
 
 
 def test_a_pair_split_over_two_deltas_is_joined_and_a_lone_half_is_replaced() -> None:
-    """B053."""
     joiner = SurrogateJoiner()
     assert joiner.feed("a\ud83d") == "a"
     assert joiner.feed("\ude00b") == "😀b"
@@ -89,7 +88,7 @@ def test_a_pair_split_over_two_deltas_is_joined_and_a_lone_half_is_replaced() ->
 @settings(deadline=None)
 @given(st.lists(st.text(st.characters(categories=["Cs", "Ll"])), max_size=6))
 def test_what_leaves_the_joiner_can_be_stored(pieces: list[str]) -> None:
-    """B053: always encodable, and the same wherever it was cut."""
+    """Always encodable, and the same wherever it was cut."""
     joiner = SurrogateJoiner()
     text = "".join(joiner.feed(piece) for piece in pieces) + joiner.flush()
     assert text.encode().decode() == text

@@ -38,14 +38,14 @@ F = fragment
             [[F(0, "a", "f", "")], [F(1, "b", "g", "")], [F(1, arguments="{}")], [F(0, arguments="{}")]],
             [("a", "f", "{}"), ("b", "g", "{}")],
         ),
-        # B067: whole calls that all claim index 0.
+        # Whole calls that all claim index 0.
         ([[F(0, "a", "f", "{}")], [F(0, "b", "f", "{}")]], [("a", "f", "{}"), ("b", "f", "{}")]),
-        # B068: id and name repeated with every piece.
+        # Id and name repeated with every piece.
         ([[F(0, "a", "f", '{"x"')], [F(0, "a", "f", ":1}")]], [("a", "f", '{"x":1}')]),
-        # B068: the name in pieces, and a name that grows.
+        # The name in pieces, and a name that grows.
         ([[F(0, "a", "get_", "")], [F(0, None, "weather", "{}")]], [("a", "get_weather", "{}")]),
         ([[F(0, "a", "get_", "")], [F(0, None, "get_weather", "{}")]], [("a", "get_weather", "{}")]),
-        # B069: the name comes late; an index that starts at 1 leaves no empty call.
+        # The name comes late; an index that starts at 1 leaves no empty call.
         ([[F(0, "a", "", "")], [F(0, "", "f", "{}")]], [("a", "f", "{}")]),
         ([[F(1, "a", "f", "{}")]], [("a", "f", "{}")]),
         # Index missing everywhere.
@@ -63,18 +63,18 @@ F = fragment
         # L7: no name, no call; no arguments are an empty object.
         ([[F(0, "a", None, "{}")]], []),
         ([[F(0, "a", "f")]], [("a", "f", "{}")]),
-        # B053: a character cut between two pieces.
+        # A character cut between two pieces.
         ([[F(0, "a", "f", '{"x":"\ud83d')], [F(0, arguments='\ude00"}')]], [("a", "f", '{"x":"😀"}')]),
         ([[F(0, "a", "f", '"\ud83d')]], [("a", "f", '"\ufffd')]),
     ],
 )  # fmt: skip
 def test_which_fragment_belongs_to_which_call(events: list[Any], calls: list[tuple[str, str, str]]) -> None:
-    """L7, B067 to B071."""
+    """L7."""
     assert merge(*events) == calls
 
 
 def test_calls_without_ids_get_their_own() -> None:
-    """B070: a made-up id is not empty and differs from call to call, also without any index."""
+    """A made-up id is not empty and differs from call to call, also without any index."""
     calls = merge([F(None, None, "f", "{}"), F(None, None, "f", "{}")], [F(0, None, "g", "{}")])
     assert [call[1:] for call in calls] == [("f", "{}"), ("f", "{}"), ("g", "{}")]
     assert len({call[0] for call in calls}) == 3

@@ -290,4 +290,4 @@ def test_a_settings_file_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> Non
     path = tmp_path / "settings.toml"
     os.mkfifo(path)
     (problem,) = SettingsFile(path, Worker()).problems()
-    assert "is no file" in problem.sentence
+    assert "it is no file" in problem.sentence

@@ -43,7 +43,6 @@ def test_the_newest_activity_comes_first_and_a_new_title_is_no_activity(tmp_path
 
 
 def test_recency_survives_a_clock_set_back(tmp_path: Path) -> None:
-    """B209 of the field reports."""
 
     async def main() -> None:
         for name, hours in (("first", 0), ("second", -3)):
@@ -195,7 +194,7 @@ def test_ten_thousand_sessions_are_listed_with_one_statement(tmp_path: Path, cap
     ],
 )
 def test_a_damaged_entry_is_left_out_and_said(tmp_path: Path, change: str) -> None:
-    """B207 of the field reports: one bad row never prevents a chat from opening."""
+    """One bad row never prevents a chat from opening."""
 
     async def main() -> None:
         async with opened(tmp_path) as store:
@@ -223,7 +222,6 @@ def test_a_damaged_entry_is_left_out_and_said(tmp_path: Path, change: str) -> No
 
 
 def test_invalid_utf_8_costs_characters_and_not_the_chat(tmp_path: Path) -> None:
-    """B207 of the field reports."""
 
     async def main() -> None:
         async with opened(tmp_path) as store:
@@ -291,7 +289,7 @@ def test_a_broken_chain_begins_with_a_notice(tmp_path: Path, parent: str) -> Non
 
 
 def test_drafts_are_kept_per_session(tmp_path: Path) -> None:
-    """N11, B127 of the field reports: the key "" is the new chat."""
+    """N11: the key "" is the new chat."""
 
     async def main() -> None:
         async with opened(tmp_path) as store:

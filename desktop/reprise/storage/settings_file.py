@@ -94,7 +94,7 @@ def _text_of(path: Path) -> str | None:
     """The file's text, None when there is none. Raises _Unusable."""
     try:
         if path.exists() and not path.is_file():
-            raise _Unusable(f"{path} is no file; it was left as it is.")  # reading a pipe would wait for ever
+            raise _Unusable(f"{path} cannot be read: it is no file.")  # reading a pipe would wait for ever
         # utf-8-sig: some editors put a byte-order mark in front.
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
