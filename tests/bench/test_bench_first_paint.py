@@ -38,12 +38,13 @@ from PySide6.QtCore import QTimer
 import reprise.app.first_paint as first_paint
 from reprise.app.options import parse
 from reprise.app.start import start
+from reprise.app.stop_request import StopRequest
 class Painted(first_paint.FirstPaint):
     def __init__(self, window):
         super().__init__(window)
         self.seen.connect(lambda: os._exit(0))
 first_paint.FirstPaint = Painted
-start(parse(["--data-dir", sys.argv[1], "--provider-kind", "echo"]))
+start(parse(["--data-dir", sys.argv[1], "--provider-kind", "echo"]), StopRequest())
 """
 
 LATE = ("pydantic", "peewee", "httpx", "markdown_it", "pygments")
