@@ -5,8 +5,6 @@ The lock is taken before the database is opened: two connections to one WAL file
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -23,6 +21,8 @@ _MAX_MESSAGE = 1_000_000
 
 
 def _server_name(root: Path) -> str:
+    import hashlib  # not before the first paint, as json below
+
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
     digest = hashlib.sha256(str(root.resolve()).encode()).hexdigest()[:12]
     return f"reprise-{user}-{digest}"
@@ -82,6 +82,8 @@ def take_or_hand_over(lock: InstanceLock, root: Path, say: str | None, patience_
 
 def hand_over(root: Path, say: str | None) -> bool:
     """Ask the first process to come to the front and send `say`. False when it does not answer."""
+    import json
+
     from PySide6.QtNetwork import QLocalSocket
 
     link = QLocalSocket()
@@ -127,6 +129,8 @@ class InstanceServer(QObject):
             if link.bytesAvailable() > _MAX_MESSAGE:
                 link.abort()
             return
+        import json
+
         try:
             message = json.loads(bytes(link.readLine(_MAX_MESSAGE).data()))
             say = message.get("say")

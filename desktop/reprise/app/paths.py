@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 DATABASE = "reprise.db"
@@ -46,7 +45,7 @@ def resources_dir() -> Path:
 
     A checkout wins over a copy inside the package: after an editable install a stale one may lie there.
     """
-    package = Path(str(resources.files("reprise")))
+    package = Path(__file__).resolve().parent.parent  # importlib.resources takes longer to import than to be right
     checkout = package.parent.parent / "resources"
     if package.parent.name == "desktop" and checkout.is_dir():
         return checkout

@@ -53,6 +53,8 @@ class Program:
             self._window.shut()
 
     def _keep_log(self) -> None:
+        # What is logged without a data folder goes nowhere: standard error is for sentences.
+        logging.getLogger().addHandler(logging.NullHandler())
         if self._prepared.data is not None:
             try:
                 to_file(self._prepared.data.logs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
 
 def start(options: Options, stop: StopRequest) -> int:
     """Check what can be checked, show the window, run until it closes."""
-    # Until the data folder has a log, what is logged goes nowhere: standard error is for sentences.
-    logging.getLogger().addHandler(logging.NullHandler())
     try:
         _check_interpreter()
         if not has_display(os.environ):
