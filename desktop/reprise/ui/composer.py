@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from reprise.ui.commands import shortcut_text
 from reprise.ui.controls import Button, Kind, Text
-from reprise.ui.editor import Editor
+from reprise.ui.editor import HUGE, Editor
 from reprise.ui.language import tr
 from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reprise.domain.ports import Draft
 
 DRAFT_DELAY_MS = 500
+ONE_LINE = 1_000  # characters: more are wider than any composer
 
 
 class Turn(StrEnum):
@@ -52,6 +53,7 @@ class Composer(QWidget):
         self._look = look
         self._turn = Turn.IDLE
         self._limit = 0
+        self._swelling = False
         self._session = ""
         self._documents: dict[str, QTextDocument] = {}
         self._cursors: dict[str, int] = {}
@@ -59,6 +61,7 @@ class Composer(QWidget):
         self.editor.setObjectName("composer")
         self.editor.submitted.connect(self._submit)
         self.editor.textChanged.connect(self._text_changed)
+        self.editor.swelling.connect(self._make_room)
         stops = tr("{key} stops").format(key=shortcut_text("Esc"))
         self.hint = Text(look, stops, Type.SMALL, "muted", weight=500, parent=self)
         self.hint.hide()
@@ -176,7 +179,12 @@ class Composer(QWidget):
     @property
     def stops(self) -> bool:
         """True while the button is Stop."""
-        return self._turn in (Turn.BUSY, Turn.ASKING) and not self.text().strip()
+        return self._turn in (Turn.BUSY, Turn.ASKING) and self._is_blank()
+
+    def _is_blank(self) -> bool:
+        document = self.editor.document()
+        starts = (document.characterAt(at) for at in range(min(ONE_LINE, document.characterCount())))
+        return all(map(str.isspace, starts)) and not self.text().strip()  # a long text is rarely read whole
 
     def _add_document(self, session: str, text: str, position: int) -> None:
         self._documents[session] = self.editor.new_document(text)
@@ -205,16 +213,21 @@ class Composer(QWidget):
     def _text_changed(self) -> None:
         self._debounce.start()
         self.refused.emit("")
+        self._swelling = False
         self._settle()
 
     def _settle(self) -> None:
         stops = self.stops
         self.button.set_icon_name("stop" if stops else "send")
-        self.button.setEnabled(stops or bool(self.text().strip()))
+        self.button.setEnabled(stops or not self._is_blank())
         name = tr("Stop") if stops else tr("Send")
         self.button.setAccessibleName(name)
         self.button.setToolTip(f"{name}  {shortcut_text('Esc' if stops else 'Return')}")
         self.hint.setVisible(self._turn in (Turn.BUSY, Turn.ASKING))
+        self._place()
+
+    def _make_room(self) -> None:
+        self._swelling = True
         self._place()
 
     def _place(self) -> None:
@@ -225,18 +238,26 @@ class Composer(QWidget):
         inner = self.width() - 2 * px(16)
         beside = inner - side + px(8) - px(12) - hint
         metrics = QFontMetricsF(theme.font(Type.BODY))
-        text = self.text()
-        several = "\n" in text or metrics.horizontalAdvance(text) > beside - px(2)
+        document = self.editor.document()
+        several = self._swelling or document.characterCount() > ONE_LINE
+        if not several:
+            text = self.text()
+            several = "\n" in text or metrics.horizontalAdvance(text) > beside - px(2)
         width = inner if several else beside
         top = px(13)
-        self.editor.document().setTextWidth(width)
-        lines = max(1, round(self.editor.document().size().height() / line))
         below = gap + side + gap if several else px(13)
-        most = max(1, (self._limit - top - below) // line) if self._limit else lines
+        most = max(1, (self._limit - top - below) // line) if self._limit else 0
+        if most and (self._swelling or document.characterCount() > HUGE or document.blockCount() > most):
+            lines = most + 1  # more than it shows, whatever the measure: the size would be the whole text's layout
+        else:
+            if document.textWidth() != width:  # setting it lays everything out anew
+                document.setTextWidth(width)
+            lines = max(1, round(document.size().height() / line))
+        most = most or lines
         shown = min(lines, most)
         lead = self.editor.lead
         self.editor.setVerticalScrollBarPolicy(
-            Qt.ScrollBarPolicy.ScrollBarAsNeeded if lines > most else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+            Qt.ScrollBarPolicy.ScrollBarAlwaysOn if lines > most else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         )
         rect = QRect(px(16), top + lead, width + (px(8) if lines > most else 0), shown * line)
         self.editor.setGeometry(self._mirrored(rect))

@@ -17,8 +17,11 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
+from reprise.ui.manuscript import Manuscript
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
+
+HUGE = 20_000  # characters: more than 40 % of any window holds
 
 
 class Editor(QTextEdit):
@@ -26,13 +29,16 @@ class Editor(QTextEdit):
 
     Signals:
         submitted(): Enter was pressed outside an input method's composition.
+        swelling(): a text of at least `HUGE` characters comes in next; a size taken now saves laying it out twice.
     """
 
     submitted = Signal()
+    swelling = Signal()
 
     def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._look = look
+        self._between = QTextDocument(self)
         self._composing = False
         self._caret_on = True
         self._invitation = ""
@@ -58,12 +64,12 @@ class Editor(QTextEdit):
         self.setAccessibleName(text)
         self.viewport().update()
 
-    def new_document(self, text: str) -> QTextDocument:
+    def new_document(self, text: str) -> Manuscript:
         """A document of the composer's type; filling it is no step of its undo history."""
-        document = QTextDocument(self.parent())
+        document = Manuscript(self._look.theme.font(Type.BODY), self.parent())
         document.setUndoRedoEnabled(False)
         document.setDocumentMargin(0)
-        document.setDefaultFont(self._look.theme.font(Type.BODY))
+        document.expect(text)
         cursor = QTextCursor(document)
         cursor.setBlockFormat(self._block_format())
         cursor.insertText(text)
@@ -71,10 +77,22 @@ class Editor(QTextEdit):
         document.setModified(False)
         return document
 
+    def toPlainText(self) -> str:
+        """What its document says is written."""
+        return self.document().toPlainText()
+
+    def setDocument(self, document: QTextDocument) -> None:
+        """Show `document` with the wrap mode it has: an editor gives its own to what it shows, laying it all out."""
+        super().setDocument(self._between)  # the one shown before keeps its mode too
+        self.setWordWrapMode(document.defaultTextOption().wrapMode())
+        super().setDocument(document)
+
     def restyle(self) -> None:
         """Take the theme's font for the shown document."""
         self.setFont(self._look.theme.font(Type.BODY))
-        self.document().setDefaultFont(self._look.theme.font(Type.BODY))
+        document = self.document()
+        if isinstance(document, Manuscript):
+            document.use_font(self._look.theme.font(Type.BODY))
         self.setCursorWidth(0)  # our own caret; each document brings Qt's back
         self.viewport().update()
 
@@ -112,7 +130,13 @@ class Editor(QTextEdit):
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         if source.hasText():
-            self.textCursor().insertText(source.text())
+            text = source.text()
+            if len(text) >= HUGE:
+                self.swelling.emit()
+                document = self.document()
+                if isinstance(document, Manuscript):
+                    document.expect(text)
+            self.textCursor().insertText(text)
             self.ensureCursorVisible()
 
     def focusInEvent(self, event: QFocusEvent) -> None:
