@@ -51,6 +51,8 @@ def gap_between(sheet: Sheet, above: Block | None, block: Block, frame: Frame) -
 
 
 def _gap(above: Block, block: Block, frame: Frame) -> int:
+    if frame.gap is Gap.PART:
+        return 0
     if isinstance(above, LabelBlock):
         return 4
     if isinstance(above, FoldBlock):

@@ -1,4 +1,7 @@
-"""A code box: header with language, wrap and copy; lines laid out when visible; its own sideways scrolling."""
+"""A code box: header with language, wrap and copy; lines laid out when visible; its own sideways scrolling.
+
+A line is one row, or one for each piece of it where it is very long: no layout is longer than a piece.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from PySide6.QtGui import QPainter, QPainterPath, QTextLayout, QTextOption
 
 from reprise.ui.theme import Type
 from reprise.ui.timeline.block import Block, Hit, Scene, tr
+from reprise.ui.timeline.bounds import CODE_LENGTH, CODE_RUNS, cluster_end
 from reprise.ui.timeline.highlight import Line, language_name
 from reprise.ui.timeline.hscroll import SideScroll
 from reprise.ui.timeline.inline import cut, units
@@ -21,6 +25,18 @@ _HEADER = 34
 _BOTTOM = 10
 _BAR = 8
 _TAB = 4
+
+
+def _pieces(line: str) -> list[str]:
+    if len(line) <= CODE_LENGTH:
+        return [line]
+    found, start = [], 0
+    while start < len(line):
+        end = min(len(line), start + CODE_LENGTH)
+        end = cluster_end(line, start, end) if end < len(line) else end
+        found.append(line[start:end])
+        start = end
+    return found
 
 
 class CodeBlock(Block):
@@ -39,7 +55,7 @@ class CodeBlock(Block):
     def __init__(self, sheet: Sheet, frame: Frame, lines: list[str], language: str, *, is_open: bool = False) -> None:
         super().__init__(sheet)
         self.frame = frame
-        self.lines = lines
+        self.lines: list[str] = []
         self.language = language
         self.is_open = is_open
         self.revision = 0
@@ -50,28 +66,46 @@ class CodeBlock(Block):
         self._x = indent_of(sheet, frame)
         self._grid = sheet.grid(Type.CODE)
         self._colors: list[Line] = []
+        # A long line is shown in pieces; everything below counts pieces.
+        self._shown: list[str] = []
+        self._line_of: list[int] = []  # the line of each piece
+        self._first: list[int] = []  # the first piece of each line
         self._layouts: dict[int, QTextLayout] = {}
-        self._tops: list[int] = []  # of each line in rows, when wrapped
+        self._tops: list[int] = []  # of each piece in rows, when wrapped
         self._starts: list[int] = []
         self._widest = ""
         self._width = 0
+        self._add(lines)
         self.height = self._rows() * self._grid.line + sheet.px(_HEADER + _BOTTOM)
 
     def extend(self, lines: list[str], partial: str, known: int) -> None:
         """Show the first `known` lines as they are and `lines` plus the unfinished `partial` after them."""
-        del self.lines[known:]
-        for at in range(known, len(self.lines) + len(lines) + 2):
-            self._layouts.pop(at, None)
-        self.lines.extend(lines)
-        if partial or not self.lines:
-            self.lines.append(partial)
-        for line in self.lines[known:]:
-            if len(line) > len(self._widest):
-                self._widest = line
+        new = [*lines, partial] if partial or not (lines or known) else lines
+        if known < len(self.lines):
+            # Of a line that grows, the pieces that are full stay.
+            first = self._first[known]
+            fresh = [piece for line in new[:1] for piece in _pieces(line)]
+            same = 0
+            while first + same < len(self._shown) and fresh[same : same + 1] == self._shown[first + same :][:1]:
+                same += 1
+            for at in [at for at in self._layouts if at >= first + same]:
+                del self._layouts[at]
+            del self.lines[known:], self._first[known:], self._shown[first:], self._line_of[first:]
+        self._add(new)
         self.colored = min(self.colored, known)
         self.revision += 1
         self._starts = []
         self._measured = -1
+
+    def _add(self, lines: list[str]) -> None:
+        for line in lines:
+            self._first.append(len(self._shown))
+            for piece in _pieces(line):
+                self._shown.append(piece)
+                self._line_of.append(len(self.lines))
+                if len(piece) > len(self._widest):
+                    self._widest = piece
+            self.lines.append(line)
 
     def close(self, text: str) -> None:
         """The fence has ended: this is its text. The colours so far stay until the exact ones are there."""
@@ -87,6 +121,10 @@ class CodeBlock(Block):
         """The code, byte for byte, without a newline at the end."""
         return "\n".join(self.lines)
 
+    def source(self, first: int = 0) -> str:
+        """The lines from `first` on as they are coloured: in place of each that is too long for colours, none."""
+        return "\n".join(line if len(line) <= CODE_LENGTH else "" for line in self.lines[first:])
+
     @property
     def wants_colors(self) -> bool:
         """True while lines are uncoloured and the language is named."""
@@ -95,9 +133,9 @@ class CodeBlock(Block):
     def set_colors(self, first: int, colors: list[Line]) -> None:
         """The runs of the lines from `first` on."""
         self._colors.extend([()] * (first - len(self._colors)))
-        self._colors[first:] = colors
+        self._colors[first:] = [runs if len(runs) <= CODE_RUNS else () for runs in colors]
         self.colored = first + len(colors) if self.is_open else len(self.lines)
-        for at in [at for at in self._layouts if at >= first]:
+        for at in [at for at in self._layouts if self._line_of[at] >= first]:
             del self._layouts[at]
 
     def toggle_wrap(self) -> None:
@@ -111,46 +149,57 @@ class CodeBlock(Block):
         self._layouts.clear()
 
     def _rows(self) -> int:
-        return self._tops[-1] if self.wrapped and self._tops else len(self.lines)
+        return self._tops[-1] if self.wrapped and self._tops else len(self._shown)
 
     def _layout(self, width: int) -> int:
-        if not self._widest:
-            self._widest = max(self.lines, key=len)
         if self._width != width:
             self._width = width
             self._layouts.clear()
         view = width - self._x - 2 * self.sheet.inset
         if self.wrapped:
             self.side.set_sizes(0, view)
-            self._tops = [0, *accumulate(self._rows_of(at, view) for at in range(len(self.lines)))]
+            self._tops = [0, *accumulate(self._rows_of(at) for at in range(len(self._shown)))]
         else:
             self._tops = []
             self.side.set_sizes(self._grid.metrics.horizontalAdvance(self._widest.expandtabs(_TAB)), view)
         bar = self.sheet.px(_BAR) if self.side.needed else 0
         return self._rows() * self._grid.line + self.sheet.px(_HEADER + _BOTTOM) + bar
 
-    def _rows_of(self, at: int, view: float) -> int:
-        line = self.lines[at]
-        if line.isascii() and "\t" not in line:
-            columns = max(1, int(view / self._grid.metrics.horizontalAdvance("m")))
-            if len(line) <= columns:
-                return 1
+    def _per_row(self, at: int) -> int:
+        """Letters in a wrapped row of a piece whose letters are all of one width, 0 where they are not."""
+        piece = self._shown[at]
+        if not piece.isascii() or "\t" in piece:
+            return 0
+        view = self._width - self._x - 2 * self.sheet.inset
+        return max(1, int(view / self._grid.metrics.horizontalAdvance("m")))
+
+    def _is_piece(self, at: int) -> bool:
+        return len(self.lines[self._line_of[at]]) > CODE_LENGTH
+
+    def _rows_of(self, at: int) -> int:
+        size, per_row = len(self._shown[at]), self._per_row(at)
+        if per_row and (size <= per_row or self._is_piece(at)):
+            return max(1, -(-size // per_row))
         return self._line(at).lineCount()
 
     def _line(self, at: int) -> QTextLayout:
         made = self._layouts.get(at)
         if made is not None:
             return made
-        made = QTextLayout(self.lines[at], self._grid.font)
+        per_row = self._per_row(at) if self.wrapped and self._is_piece(at) else 0
+        # A space at the end of a row would take no room in it, and the rows are counted.
+        text = self._shown[at].replace(" ", "\u00a0") if per_row else self._shown[at]
+        made = QTextLayout(text, self._grid.font)
         option = QTextOption()
         option.setTabStopDistance(_TAB * self._grid.metrics.horizontalAdvance(" "))
         # Code reads from left to right whatever letters its strings hold.
         option.setTextDirection(Qt.LayoutDirection.LeftToRight)
         option.setWrapMode(QTextOption.WrapMode.WrapAnywhere if self.wrapped else QTextOption.WrapMode.NoWrap)
         made.setTextOption(option)
-        if at < len(self._colors):
+        line_at = self._line_of[at]
+        if line_at < len(self._colors) and not self._is_piece(at):
             ranges = []
-            for start, length, token in self._colors[at]:
+            for start, length, token in self._colors[line_at]:
                 run = QTextLayout.FormatRange()
                 run.start, run.length, run.format = start, length, self.sheet.foreground(token)
                 ranges.append(run)
@@ -158,7 +207,10 @@ class CodeBlock(Block):
         made.beginLayout()
         row = 0
         while (line := made.createLine()).isValid():
-            line.setLineWidth(self._width - self._x - 2 * self.sheet.inset if self.wrapped else 1e7)
+            if per_row:
+                line.setNumColumns(per_row)
+            else:
+                line.setLineWidth(self._width - self._x - 2 * self.sheet.inset if self.wrapped else 1e7)
             line.setPosition(QPointF(0, row * self._grid.line + self._grid.baseline - line.ascent()))
             row += 1
         made.endLayout()
@@ -170,12 +222,12 @@ class CodeBlock(Block):
 
     def line_y(self, at: int) -> int:
         """Where line `at` begins."""
-        return self._row_top(min(at, len(self.lines) - 1))
+        return self._row_top(self._first[min(at, len(self.lines) - 1)])
 
     def _line_at(self, y: float) -> int:
         row = int((y - self.sheet.px(_HEADER)) // self._grid.line)
         at = bisect_right(self._tops, row) - 1 if self._tops else row
-        return min(len(self.lines) - 1, max(0, at))
+        return min(len(self._shown) - 1, max(0, at))
 
     def paint(self, painter: QPainter, scene: Scene) -> None:
         sheet = self.sheet
@@ -203,10 +255,12 @@ class CodeBlock(Block):
         ranges = []
         if selection:
             start = self._start(at)
-            length = units(self.lines[at])
+            length = units(self._shown[at])
             first, last = max(0, selection[0] - start), min(length, selection[1] - start)
             if first <= last and selection[1] > start + first and selection[0] <= start + length:
-                self._paint_selection(painter, layout, top, left, first, last, selection[1] > start + length)
+                self._paint_selection(
+                    painter, layout, top, left, first, last, self._ends_line(at) and selection[1] > start + length
+                )
                 run = QTextLayout.FormatRange()
                 run.start, run.length, run.format = first, last - first, self.sheet.foreground("text")
                 ranges.append(run)
@@ -279,18 +333,23 @@ class CodeBlock(Block):
 
     def _start(self, at: int) -> int:
         if not self._starts:
-            self._starts = [0, *accumulate(units(line) + 1 for line in self.lines)]
+            sizes = (units(piece) + self._ends_line(at) for at, piece in enumerate(self._shown))
+            self._starts = [0, *accumulate(sizes)]
         return self._starts[at]
 
+    def _ends_line(self, at: int) -> bool:
+        """True where a newline follows a piece."""
+        return at + 1 == len(self._shown) or self._line_of[at + 1] != self._line_of[at]
+
     def length(self) -> int:
-        return self._start(len(self.lines)) - 1
+        return self._start(len(self._shown)) - 1
 
     def plain(self, start: int, end: int) -> str:
         return cut(self.text, start, end)
 
     def _offset_line(self, offset: int) -> int:
         self._start(0)
-        return min(len(self.lines) - 1, bisect_right(self._starts, offset) - 1)
+        return min(len(self._shown) - 1, bisect_right(self._starts, offset) - 1)
 
     def offset_at(self, x: float, y: float) -> int:
         at = self._line_at(y)
@@ -305,20 +364,22 @@ class CodeBlock(Block):
         layout = self._line(at)
         word = layout.previousCursorPosition(offset - start + 1, QTextLayout.CursorMode.SkipWords)
         end = layout.nextCursorPosition(word, QTextLayout.CursorMode.SkipWords)
-        text = cut(self.lines[at], word, end)
+        text = cut(self._shown[at], word, end)
         return start + word, start + end - (len(text) - len(text.rstrip()))
 
     def paragraph_at(self, offset: int) -> tuple[int, int]:
-        at = self._offset_line(offset)
-        return self._start(at), self._start(at + 1) - 1
+        line = self._line_of[self._offset_line(offset)]
+        end = self._first[line + 1] if line + 1 < len(self.lines) else len(self._shown)
+        return self._start(self._first[line]), self._start(end) - 1
 
     def line_top(self, offset: int) -> float:
         return self._row_top(self._offset_line(offset))
 
     def end_point(self) -> tuple[float, float, float]:
-        layout = self._line(len(self.lines) - 1)
+        last = len(self._shown) - 1
+        layout = self._line(last)
         row = layout.lineCount() - 1
         line = layout.lineAt(row)
         x = self._x + self.sheet.inset - self.side.offset + line.naturalTextWidth()
         x = min(x, self._width - self.sheet.px(4))
-        return x, self._row_top(len(self.lines) - 1) + row * self._grid.line, self._grid.line
+        return x, self._row_top(last) + row * self._grid.line, self._grid.line

@@ -24,6 +24,7 @@ _LIVE_MS = 250
 _LOADING_MS = 20
 _CONTEXT = 20
 _MOST = 60
+_MOST_LENGTH = 4096
 # By longest prefix of the token's name; what is missing is plain text.
 _COLORS = {
     "Keyword": "syn_keyword",
@@ -168,7 +169,7 @@ class Highlighter(QObject):
             if block.is_open:
                 self._color_tail(block)
             else:
-                self._current = (block, block.revision, colored_lines(block.language, "\n".join(block.lines)), [])
+                self._current = (block, block.revision, colored_lines(block.language, block.source()), [])
         if self._current is not None:
             block, revision, lines, done = self._current
             for line in lines:
@@ -189,7 +190,13 @@ class Highlighter(QObject):
         while start > max(0, first - _CONTEXT) and block.lines[start - 1].strip():
             start -= 1
         start = max(start, len(block.lines) - _MOST)
-        fresh = list(colored_lines(block.language, "\n".join(block.lines[start:])))
+        length = 0
+        for at in range(len(block.lines) - 1, start - 1, -1):
+            length += len(block.lines[at])
+            if length > _MOST_LENGTH:
+                start = at + 1
+                break
+        fresh = list(colored_lines(block.language, block.source(start)))
         block.set_colors(start, fresh[: len(block.lines) - start])
         block.colored = len(block.lines)
         self._changed(block)

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reprise.ui.timeline.bounds import REPARSE_LENGTH, part_rows
 from reprise.ui.timeline.markdown import (
-    TABLE_ROWS,
     Carry,
     Code,
     Frame,
@@ -119,13 +119,14 @@ class Splitter:
     def finish(self) -> list[Leaf]:
         """All leaves of the complete text, equal to `parse` of it.
 
-        A link defined after its use changes what is frozen: then, and only then, everything is parsed once more.
+        A link defined after its use changes what is frozen: then, and only then, everything is parsed once more. In a
+        very long text such a link stays as it was written.
         """
         if self._held:
             self._held, self._tail = "", self._tail + "\n"
             while self._advance():
                 pass
-        if self._has_references:
+        if self._has_references and sum(map(len, self._pieces)) <= REPARSE_LENGTH:
             self.frozen, self.open = parse(self.text), []
         elif self.fence is not None:
             # A last line of spaces only counts as none, as in a full parse.
@@ -220,19 +221,20 @@ class Splitter:
         return True
 
     def _freeze_rows(self, group: list[Token], lines: list[str], references: dict[str, Any]) -> bool:
-        """Freeze 30 rows, if one after them is complete."""
+        """Freeze the rows of a part, if one after them is complete."""
         rows = [token for token in group if token.type == "tr_open"][1:]
-        if len(rows) <= TABLE_ROWS or _first_line(rows[TABLE_ROWS:]) + 1 >= len(lines):
+        size = part_rows(sum(token.type == "th_open" for token in group))
+        if len(rows) <= size or _first_line(rows[size:]) + 1 >= len(lines):
             return False
         parts = leaves(group, lines, self._carry)
-        count = (len(rows) - 1) // TABLE_ROWS
-        while _first_line(rows[count * TABLE_ROWS :]) + 1 >= len(lines):
+        count = (len(rows) - 1) // size
+        while _first_line(rows[count * size :]) + 1 >= len(lines):
             count -= 1
         self.frozen.extend(parts[:count])
         top = _first_line(group)
         head = "\n".join(lines[top : top + 2]) + "\n"
         self._carry = Carry(part=(self._carry.part if self._carry else 0) + count)
-        self._cut(lines, _first_line(rows[count * TABLE_ROWS :]), references, head)
+        self._cut(lines, _first_line(rows[count * size :]), references, head)
         return True
 
 

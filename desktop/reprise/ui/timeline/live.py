@@ -69,7 +69,7 @@ class LiveReply(MessageView):
         """True before the first delta."""
         return not self._has_thought and not self._splitter.has_text
 
-    def _made(self) -> Iterator[Block]:
+    def _all(self) -> Iterator[Block]:
         """Everything anew: after a theme change or when thinking opens."""
         above: Block | None = None
         if self.item.label:
@@ -103,7 +103,7 @@ class LiveReply(MessageView):
         return self._thinking.has_text
 
     def _build(self) -> None:
-        self.blocks = list(self._made())
+        self.blocks = list(self._all())
         self._head = len(self.blocks)
         self._has_note = False
         self._show_text()

@@ -14,13 +14,13 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from reprise.ui.timeline.bounds import bound, part_rows, pieces
 from reprise.ui.timeline.inline import Rich, rich_text
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-TABLE_ROWS = 30
 _BULLETS = "\u2022\u25e6\u25aa"
 _TASK = re.compile(r"\[([ xX])\] ")
 _LINK = re.compile(r"(https?://[^/\s]|mailto:[^\s]+@)", re.IGNORECASE)
@@ -36,6 +36,7 @@ class Gap(StrEnum):
     LOOSE_ITEM = "loose_item"
     IN_ITEM = "in_item"
     LINE = "line"
+    PART = "part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A paragraph, or a heading of `level` 1 to 6."""
+    """A paragraph or a heading of `level` 1 to 6, or a part of a long one: all but the first have `Gap.PART`."""
 
     frame: Frame
     rich: Rich
@@ -72,13 +73,14 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Up to 30 rows of a table: part 0 has the head and fixes the columns' widths."""
+    """Up to 30 rows of a table: part 0 has the head and fixes the columns' widths; `more` columns are not there."""
 
     frame: Frame
     head: tuple[Rich, ...]
     aligns: tuple[str, ...]
     rows: tuple[tuple[Rich, ...], ...]
     part: int = 0
+    more: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ def _parser(with_addresses: bool) -> MarkdownIt:
 
     parser = MarkdownIt("commonmark", {"html": False, "linkify": with_addresses})
     parser.enable(["table", "strikethrough"])
+    bound(parser)
     if with_addresses:
         parser.enable("linkify")
         # "main.py" is no link though .py is a domain: only written-out addresses are.
@@ -181,7 +184,7 @@ class _Flattener:
             token = group[index]
             kind = token.type
             if kind in ("paragraph_open", "heading_open"):
-                yield self._prose(group[index + 1], int(token.tag[1]) if kind == "heading_open" else 0)
+                yield from self._prose(group[index + 1], int(token.tag[1]) if kind == "heading_open" else 0)
                 index += 2
             elif kind in ("fence", "code_block"):
                 yield Code(self._frame(), token.content.removesuffix("\n"), language_of(token.info))
@@ -209,7 +212,7 @@ class _Flattener:
                 self._containers = self._containers[:-1]
             index += 1
 
-    def _prose(self, inline: Token, level: int) -> Prose:
+    def _prose(self, inline: Token, level: int) -> Iterator[Prose]:
         skip = 0
         if (
             self._markers
@@ -218,7 +221,10 @@ class _Flattener:
         ):
             skip = task.end()
             self._markers[-1] = (self._markers[-1][0], "[ ]" if task[1] == " " else "[x]")
-        return Prose(self._frame(), rich_text(inline, skip=skip), level)
+        frame = self._frame()
+        for piece in pieces(rich_text(inline, skip=skip)):
+            yield Prose(frame, piece, level)
+            frame = Frame(frame.containers, gap=Gap.PART)
 
     def _open_list(self, token: Token) -> None:
         carry, self._carry = self._carry, None
@@ -265,6 +271,7 @@ class _Flattener:
             elif token.type == "tr_close":
                 rows.append(tuple(cells))
         head, body = rows[0], rows[1:]
-        for start in range(0, max(1, len(body)), TABLE_ROWS):
-            yield Table(self._frame(), head, tuple(aligns), tuple(body[start : start + TABLE_ROWS]), part)
+        more, count = int(tokens[0].meta.get("more", 0)), part_rows(len(head))
+        for start in range(0, max(1, len(body)), count):
+            yield Table(self._frame(), head, tuple(aligns), tuple(body[start : start + count]), part, more)
             part += 1

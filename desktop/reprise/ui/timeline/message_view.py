@@ -1,7 +1,11 @@
-"""One message as a stack of blocks. Only blocks that are looked at are measured and laid out."""
+"""One message as a stack of blocks. Only blocks that are looked at are measured and laid out.
+
+The beginning of a long message is read when its view is made, the rest in steps.
+"""
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +15,9 @@ from PySide6.QtGui import QPainter
 
 from reprise.domain.messages import Role, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from reprise.ui.timeline.block import Block, Scene
+from reprise.ui.timeline.bounds import REPARSE_LENGTH, pieces
 from reprise.ui.timeline.build import block_of, gap_between, note_block, thinking_fold, tool_details, tool_fold
+from reprise.ui.timeline.incremental import Splitter
 from reprise.ui.timeline.inline import plain
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.lines import FoldBlock, LabelBlock, NoteBlock
@@ -21,6 +27,14 @@ from reprise.ui.timeline.sheet import Sheet, box
 _PANEL_PAD = 10
 _DIMMED = 0.65
 _TYPED = Frame(gap=Gap.LINE)
+_TYPED_ON = Frame(gap=Gap.PART)
+_AT_ONCE = 16_384
+_STEP = 4096
+#: Seconds that making a view may read for beyond its first step.
+AT_ONCE_S = 0.05
+_LINES = 400  # of a prompt in one step
+
+Parsed = dict[int, list[Leaf]]  # by the number of the part; complete ones only
 
 
 @dataclass(slots=True)
@@ -49,12 +63,15 @@ class MessageView:
         lead: int,
         ready: Ready | None = None,
         opened: Iterable[int] = (),
+        parsed: Parsed | None = None,
     ) -> None:
         self.sheet = sheet
         self.item = item
         self.lead = lead
         self.blocks: list[Block] = []
         self.total = 0
+        self.parsed: Parsed = parsed or {}
+        self._rest: Iterator[Block | None] | None = None
         self._opened = set(opened)
         self._ready = ready
         self._build()
@@ -66,8 +83,39 @@ class MessageView:
         return self.item.message.role is Role.USER
 
     def _build(self) -> None:
-        self.blocks = list(self._made()) or [block_of(self.sheet, Prose(Frame(), plain("")), None)]
+        self.blocks = []
+        self._rest = self._made()
+        until = time.perf_counter() + AT_ONCE_S
+        while self._read_step() and time.perf_counter() < until:
+            pass
+        if not self.blocks:
+            self.blocks = [block_of(self.sheet, Prose(Frame(), plain("")), None)]
         self.recount()
+
+    @property
+    def is_reading(self) -> bool:
+        """True until all of the message has blocks."""
+        return self._rest is not None
+
+    def read_on(self) -> bool:
+        """Read one more step; True when there is another."""
+        count = len(self.blocks)
+        more = self._read_step()
+        self.total += sum(block.gap + block.height for block in self.blocks[count:])
+        return more
+
+    def read_to(self, index: int) -> None:
+        """Read until there is a block of this index, or the message ends."""
+        while index >= len(self.blocks) and self.is_reading:
+            self.read_on()
+
+    def _read_step(self) -> bool:
+        for block in self._rest or ():
+            if block is None:
+                return True
+            self.blocks.append(block)
+        self._rest = None
+        return False
 
     def recount(self) -> None:
         """Set the total anew."""
@@ -79,15 +127,19 @@ class MessageView:
         """Pixels between the panel's edge and the text."""
         return self.sheet.px(_PANEL_PAD) if self.is_panel else 0
 
-    def _made(self) -> Iterator[Block]:
+    def _made(self) -> Iterator[Block | None]:
+        """The blocks from top to bottom, `None` where a step ends."""
         sheet, item = self.sheet, self.item
         above: Block | None = None
         if item.label:
             yield (above := LabelBlock(sheet, item.label, item.meta))
         for number, part in enumerate(item.message.parts):
             if isinstance(part, TextPart):
-                for leaf in self.leaves(part.text):
-                    yield (above := self._block_of(leaf, above))
+                for leaf in self.leaves(part.text, number):
+                    if leaf is None:
+                        yield None
+                    else:
+                        yield (above := self._block_of(leaf, above))
                 continue
             if isinstance(part, ThinkingPart):
                 fold = thinking_fold(sheet, item.thought_s, above, running=False)
@@ -97,18 +149,40 @@ class MessageView:
             fold.is_open = number in self._opened
             yield (above := fold)
             if fold.is_open:
-                for block in self._inside(part, fold):
-                    yield (above := block)
+                for block in self._inside(part, fold, number):
+                    above = block or above
+                    yield block
         if item.note:
             yield note_block(sheet, item.note, item.note_icon, above)
 
-    def leaves(self, text: str) -> list[Leaf]:
-        """A reply's Markdown; anything else line by line as it was typed."""
+    def leaves(self, text: str, number: int) -> Iterator[Leaf | None]:
+        """A reply's Markdown; anything else line by line as it was typed. `None` where a step ends."""
         if self._ready and self._ready.text == text:
-            return self._ready.leaves
-        if self.item.message.role is Role.ASSISTANT:
-            return parse(text)
-        return [Prose(_TYPED, plain(line)) for line in text.strip("\n").split("\n")]
+            yield from self._ready.leaves
+        elif self.item.message.role is Role.ASSISTANT:
+            yield from self._read(text, number)
+        else:
+            for at, line in enumerate(text.strip("\n").split("\n"), 1):
+                for on, piece in enumerate(pieces(plain(line))):
+                    yield Prose(_TYPED_ON if on else _TYPED, piece)
+                if at % _LINES == 0:
+                    yield None
+
+    def _read(self, text: str, number: int) -> Iterator[Leaf | None]:
+        known = self.parsed.get(number)
+        if known is None and (len(text) <= _AT_ONCE or (len(text) <= REPARSE_LENGTH and "]:" in text)):
+            known = parse(text)
+        if known is not None:
+            yield from known
+            return
+        splitter, told = Splitter(), 0
+        for start in range(0, len(text), _STEP):
+            splitter.feed(text[start : start + _STEP])
+            yield from splitter.frozen[told:]
+            told = len(splitter.frozen)
+            yield None
+        self.parsed[number] = splitter.finish()
+        yield from self.parsed[number][told:]
 
     def _block_of(self, leaf: Leaf, above: Block | None) -> Block:
         waiting = self._ready.blocks if self._ready else deque()
@@ -119,13 +193,18 @@ class MessageView:
         block.gap = gap_between(self.sheet, above, block, leaf.frame)
         return block
 
-    def _inside(self, part: ThinkingPart | ToolCallPart | ToolResultPart, fold: FoldBlock) -> Iterator[Block]:
+    def _inside(
+        self, part: ThinkingPart | ToolCallPart | ToolResultPart, fold: FoldBlock, number: int
+    ) -> Iterator[Block | None]:
         if not isinstance(part, ThinkingPart):
             yield tool_details(self.sheet, part, fold)
             return
         above: Block = fold
-        for leaf in parse(part.text):
-            yield (above := block_of(self.sheet, leaf, above, thinking=True))
+        for leaf in self._read(part.text, number):
+            if leaf is None:
+                yield None
+            else:
+                yield (above := block_of(self.sheet, leaf, above, thinking=True))
 
     def toggle(self, number: int) -> None:
         """Open or close the part with this number in place."""

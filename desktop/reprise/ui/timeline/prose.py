@@ -7,14 +7,16 @@ from PySide6.QtGui import QPainter, QPen, QTextLayout, QTextLine, QTextOption
 
 from reprise.ui.theme import Type
 from reprise.ui.timeline.block import Block, Hit, Scene
-from reprise.ui.timeline.inline import Rich, Style, host_of, reads_from_right, units
-from reprise.ui.timeline.markdown import Frame
+from reprise.ui.timeline.inline import LINE_BREAK, Rich, Style, host_of, reads_from_right, units
+from reprise.ui.timeline.markdown import Frame, Gap
 from reprise.ui.timeline.sheet import Grid, Sheet, box
 
 _ITEM = 28
 _QUOTE = 16
 _MARKER = 18
 _CHIP = 18
+_SIMPLE = 200
+_WIDER = 1.5  # more than what bold or code add to a text's width
 
 
 def indent_of(sheet: Sheet, frame: Frame, upto: int | None = None) -> int:
@@ -103,6 +105,8 @@ class Text:
 
     def natural_width(self) -> float:
         """The width of the text on one line."""
+        if self._natural < 0 and self._is_simple:
+            self._natural = self.grid.metrics.horizontalAdvance(self.rich.text) + 1
         if self._natural < 0:
             self.layout(1e6)
             layout = self._made()
@@ -111,11 +115,30 @@ class Text:
             self._natural = max((line.naturalTextWidth() for line in lines), default=0.0) + 1
         return self._natural
 
+    @property
+    def _is_simple(self) -> bool:
+        """True for short text of one look, whose width a font tells without a layout."""
+        return not self.rich.spans and len(self.rich.text) <= _SIMPLE and LINE_BREAK not in self.rich.text
+
+    def _fits(self, width: float) -> bool:
+        """True where it is known without a layout that one line is enough."""
+        if self._is_simple:
+            return self.natural_width() <= width
+        text = self.rich.text
+        if LINE_BREAK in text or (self._natural < 0 and len(text) > _SIMPLE):
+            return False
+        if self._natural < 0:
+            return self.grid.metrics.horizontalAdvance(text) * _WIDER <= width
+        return self._natural <= width
+
     def layout(self, width: float, align: Qt.AlignmentFlag = Qt.AlignmentFlag.AlignLeft) -> int:
         """Break into lines of `width`; returns the height."""
         if self.width != width or self._align != align:
             self.width, self._align = width, align
-            self._build()
+            if self._fits(width):
+                self.lines, self._layout = 1, None  # what fits is laid out when it is painted
+            else:
+                self._build()
         return self.lines * self.grid.line
 
     def _build(self) -> QTextLayout:
@@ -291,6 +314,8 @@ class ProseBlock(Block):
 
     @property
     def joint(self) -> str:
+        if self.frame.gap is Gap.PART:
+            return ""
         return "\n" if self.gap < self.sheet.px(8) and not self.is_heading else "\n\n"
 
     @property

@@ -17,7 +17,7 @@ from reprise.ui.timeline.block import Block
 from reprise.ui.timeline.heights import Heights
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.live import LiveReply
-from reprise.ui.timeline.message_view import MessageView
+from reprise.ui.timeline.message_view import MessageView, Parsed
 from reprise.ui.timeline.sheet import Sheet
 
 _KEEP_VIEWS = 64
@@ -56,6 +56,7 @@ class Stack:
         self.anchor = Anchor(0, 0, 0)
         self._views: OrderedDict[str, MessageView] = OrderedDict()
         self._heights = Heights()
+        self._parsed: dict[str, Parsed] = {}  # of the views a theme change took away
 
     # what is there
 
@@ -67,6 +68,7 @@ class Stack:
         self.items = list(items)
         self.live = None
         self._views.clear()
+        self._parsed.clear()
         self._heights.reset_all(len(self.items), self.sheet.px(_GUESS))
         self.anchor = Anchor(0, 0, 0)
 
@@ -111,7 +113,8 @@ class Stack:
         item = self.items[index]
         view = self._views.get(item.key)
         if view is None:
-            view = self._views[item.key] = MessageView(self.sheet, item, self.lead(index, item.message.role))
+            lead, parsed = self.lead(index, item.message.role), self._parsed.pop(item.key, None)
+            view = self._views[item.key] = MessageView(self.sheet, item, lead, parsed=parsed)
         self._views.move_to_end(item.key)
         return view
 
@@ -124,6 +127,7 @@ class Stack:
         """Another theme: everything is made anew, the anchor's block stays."""
         self.foot = round(self.foot * sheet.theme.zoom / self.sheet.theme.zoom)
         self.sheet = sheet
+        self._parsed.update((key, view.parsed) for key, view in self._views.items() if view.parsed)
         self._views.clear()
         if self.live is not None:
             self.live.restyle(sheet, self.lead(len(self.items), Role.ASSISTANT))
@@ -139,6 +143,8 @@ class Stack:
     def clamp(self) -> None:
         """Bring the anchor back to a block that exists."""
         message, index, into = self.anchor
+        if message < len(self):
+            self.view(message).read_to(index)
         if not len(self):
             self.anchor = Anchor(0, 0, 0)
         elif message >= len(self):

@@ -1,4 +1,4 @@
-"""Up to 30 rows of a table; the parts of one table share the widths the first part settled and look like one box."""
+"""Up to 30 rows and 64 columns of a table; its parts share the widths the first one settled and look like one box."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from reprise.ui.theme import Type
-from reprise.ui.timeline.block import Block, Hit, Scene
+from reprise.ui.timeline.block import Block, Hit, Scene, tr
 from reprise.ui.timeline.hscroll import SideScroll
 from reprise.ui.timeline.inline import Rich, host_of, units
 from reprise.ui.timeline.markdown import Table
@@ -19,6 +19,7 @@ from reprise.ui.timeline.sheet import Sheet, box, rule
 _PAD = 5  # above and below a cell's lines
 _HEAD_PAD = 6
 _NARROWEST = 96
+_MORE = 30  # the line that counts the columns that are not there
 _FIGURE = re.compile(
     r"[-+\u2212~<>\u2248]?\s?[$\u20ac\u00a3]?\d[\d.,'\u00a0\u202f ]*(\s?[%\u2030\u00b0\u00b5A-Za-z/]{1,6})?"
 )
@@ -48,29 +49,38 @@ class TableBlock(Block):
         self.first = first or self
         self._x = indent_of(sheet, leaf.frame)
         self._width = 0
+        self._foot = 0
         self._edges: list[int] = []
         self._tops: list[int] = []
-        self._rows: list[list[Text]] = []
+        self._texts: list[list[Text]] = []
+        self._settled = -1
         self._aligns: list[Qt.AlignmentFlag] = []
         self.update_rows(leaf)
-        self.height = sheet.px(32) * len(self._rows)
+        self.height = sheet.px(32) * (len(leaf.rows) + (leaf.part == 0))
 
     def update_rows(self, leaf: Table) -> None:
         """Show a longer version of the same part; cells that did not change keep their layout."""
-        old = self._rows
         self.leaf = leaf
-        rows = [leaf.head, *leaf.rows] if leaf.part == 0 else list(leaf.rows)
-        self._rows = []
-        for at, row in enumerate(rows):
-            is_head = leaf.part == 0 and at == 0
-            known = old[at] if at < len(old) else []
-            cells = []
-            for column, rich in enumerate(row):
-                cell = known[column] if column < len(known) else None
-                cells.append(cell if cell is not None and cell.rich == rich else self._cell(rich, is_head))
-            self._rows.append(cells)
+        self._is_made = False
         self._starts: list[int] = []
-        self._measured = -1
+        self._measured = self._settled = -1
+
+    @property
+    def _rows(self) -> list[list[Text]]:
+        """The cells, made when they are looked at for the first time or again."""
+        if not self._is_made:
+            self._is_made = True
+            old, leaf = self._texts, self.leaf
+            self._texts = []
+            for at, row in enumerate([leaf.head, *leaf.rows] if leaf.part == 0 else leaf.rows):
+                is_head = leaf.part == 0 and at == 0
+                known = old[at] if at < len(old) else []
+                cells = []
+                for column, rich in enumerate(row):
+                    cell = known[column] if column < len(known) else None
+                    cells.append(cell if cell is not None and cell.rich == rich else self._cell(rich, is_head))
+                self._texts.append(cells)
+        return self._texts
 
     def _cell(self, rich: Rich, is_head: bool) -> Text:
         if is_head:
@@ -78,13 +88,14 @@ class TableBlock(Block):
         return Text(self.sheet, rich, Type.THINKING, tabular=True)
 
     def release(self) -> None:
-        for row in self._rows:
-            for cell in row:
-                cell.release()
+        self._texts = []
+        self._is_made = False
+        self._measured = -1
 
     def columns(self, width: int) -> tuple[list[int], list[Qt.AlignmentFlag]]:
         """The columns' right edges from the box's left, and their alignments; only the first part's are used."""
-        if self._measured != width or not self._edges:
+        if self._settled != width:
+            self._settled = width
             self._aligns = [self._align(at) for at in range(len(self.leaf.aligns))]
             natural = [
                 max(row[at].natural_width() for row in self._rows if at < len(row)) + 2 * self.sheet.inset
@@ -121,7 +132,8 @@ class TableBlock(Block):
                 tallest = max(tallest, cell.layout(edges[column] - left - 2 * self.sheet.inset, aligns[column]))
                 left = edges[column]
             self._tops.append(self._tops[-1] + tallest + 2 * pad)
-        return self._tops[-1] + (self.sheet.px(12) if self.side.needed and self.ends else 0)
+        self._foot = self.sheet.px(_MORE) if self.leaf.more and self.ends else 0
+        return self._tops[-1] + (self.sheet.px(12) if self.side.needed and self.ends else 0) + self._foot
 
     def _is_head(self, at: int) -> bool:
         return self.leaf.part == 0 and at == 0
@@ -132,8 +144,9 @@ class TableBlock(Block):
             paint_frame(painter, sheet, self.leaf.frame, sheet.grid(Type.BODY), self.height, self.gap)
         more = sheet.px(20)  # what rounds the corners of another part is clipped away
         top = 0 if self.leaf.part == 0 else -more
-        bottom = self.height if self.ends else self.height + more
-        outer = QRectF(self._x, 0, self._width - self._x, self.height)
+        height = self.height - self._foot
+        bottom = height if self.ends else height + more
+        outer = QRectF(self._x, 0, self._width - self._x, height)
         painter.save()
         painter.setClipRect(outer, Qt.ClipOperation.IntersectClip)
         frame = QRectF(self._x, top, outer.width(), bottom - top)
@@ -152,6 +165,11 @@ class TableBlock(Block):
         if self.side.needed and self.ends:
             hovered = scene.hover is not None and scene.hover.kind == "scroll"
             self.side.paint(painter, sheet, self.track(), hovered=hovered)
+        if self._foot:
+            said = tr("1 more column") if self.leaf.more == 1 else tr("{count} more columns")
+            middle = height + self._foot / 2 + sheet.px(3)
+            said = said.format(count=f"{self.leaf.more:,}")
+            sheet.text(painter, sheet.grid(Type.UI), self._x + sheet.inset, middle, said, "muted")
 
     def _paint_cells(self, painter: QPainter, scene: Scene) -> None:
         first = max(0, bisect_right(self._tops, scene.top) - 1)
@@ -160,8 +178,11 @@ class TableBlock(Block):
             if self._tops[at] > scene.bottom:
                 break
             pad = self.sheet.px(_HEAD_PAD if self._is_head(at) else _PAD)
-            left = 0
-            for column, cell in enumerate(self._rows[at]):
+            begin = min(len(self._edges) - 1, bisect_right(self._edges, self.side.offset))
+            left = self._edges[begin - 1] if begin else 0
+            for column, cell in enumerate(self._rows[at][begin:], begin):
+                if left - self.side.offset > self._width - self._x:
+                    break
                 inner = Scene()
                 if scene.selection:
                     start = self._start(at, column)
@@ -173,11 +194,13 @@ class TableBlock(Block):
         """Where the sideways bar lies."""
         sheet = self.sheet
         width = self._width - self._x - 2 * sheet.inset
-        return QRectF(self._x + sheet.inset, self.height - sheet.px(8), width, sheet.px(4))
+        return QRectF(self._x + sheet.inset, self.height - self._foot - sheet.px(8), width, sheet.px(4))
 
     def hit(self, x: float, y: float) -> Hit | None:
         if self.side.needed and self.ends and self.track().adjusted(0, -4, 0, 8).contains(x, y):
             return Hit("scroll", "", self.track())
+        if y > self._tops[-1]:
+            return None
         at, column, inside = self._cell_at(x, y)
         href = self._rows[at][column].link_at(*inside)
         return Hit("link", href, None, f"{host_of(href)}\n{href}") if href else None
@@ -197,7 +220,7 @@ class TableBlock(Block):
             for row in self._rows:
                 for cell in row:
                     self._starts.append(self._starts[-1] + units(cell.rich.text) + 1)
-        return self._starts[at * len(self._edges) + column]
+        return self._starts[at * len(self.leaf.head) + column]
 
     def _cells(self) -> list[tuple[int, Text, bool]]:
         return [

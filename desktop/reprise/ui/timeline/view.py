@@ -26,6 +26,7 @@ from reprise.ui.timeline.code import CodeBlock
 from reprise.ui.timeline.highlight import Highlighter
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.pointer import Pointer
+from reprise.ui.timeline.reading import Reader
 from reprise.ui.timeline.scroller import Scroller
 from reprise.ui.timeline.selecting import Selecting
 from reprise.ui.timeline.sheet import COLUMN, Icons, Sheet
@@ -68,6 +69,7 @@ class Timeline(QAbstractScrollArea):
         self.selecting = Selecting(self._stack, self.viewport().update, self.copied.emit)
         self.pointer = Pointer(self)
         self.highlighter = Highlighter(self._repaint_block, self)
+        self.reader = Reader(self.scroller, self._changed, self)
         self._canvas = Canvas(self)
         self._streaming = Streaming(self._stack, self._grow, self._changed, self._forget_live, self)
         self._card = CardPlace(self.viewport(), self._changed, self)
@@ -191,6 +193,7 @@ class Timeline(QAbstractScrollArea):
         end = scroller.end if len(self._stack) else None
         self._card.place(self.column_left, end, width, self.sheet.px)
         self._sync_bar(self.viewport().height())
+        self.reader.look()
         if scroller.follows != self._was_at_tail:
             self._was_at_tail = scroller.follows
             self.at_tail_changed.emit(scroller.follows)
