@@ -25,6 +25,7 @@ ROUNDS = 6  # a library just installed may show that another is missing
 DEVELOPERS = {  # Debian's package: a program it brings, or a font file
     "xvfb": "Xvfb",
     "xauth": "xauth",
+    "dbus-daemon": "dbus-run-session",
     "fonts-dejavu-core": "DejaVuSans.ttf",
     "fonts-noto-core": "NotoSans-Regular.ttf",
     "fonts-noto-cjk": "NotoSansCJK-Regular.ttc",

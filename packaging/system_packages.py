@@ -56,6 +56,7 @@ _ARCH = {
 _PROGRAMS = {  # what one of them is called elsewhere than in Debian
     "xvfb": {"dnf": "xorg-x11-server-Xvfb", "zypper": "xorg-x11-server-Xvfb", "pacman": "xorg-server-xvfb"},
     "xauth": {"dnf": "xorg-x11-xauth", "zypper": "xauth", "pacman": "xorg-xauth"},
+    "dbus-daemon": {"dnf": "dbus-daemon", "zypper": "dbus-1-daemon", "pacman": "dbus"},
     "fonts-dejavu-core": {"dnf": "dejavu-sans-fonts", "zypper": "dejavu-fonts", "pacman": "ttf-dejavu"},
     "fonts-noto-core": {"dnf": "google-noto-sans-fonts", "zypper": "google-noto-fonts", "pacman": "noto-fonts"},
     "fonts-noto-cjk": {

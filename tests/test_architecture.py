@@ -26,6 +26,7 @@ ALLOWED: dict[str, set[str]] = {
         "PySide6.QtGui",
         "PySide6.QtWidgets",
         "PySide6.QtSvg",
+        "PySide6.QtDBus",
         "markdown_it",
         "mdit_py_plugins",
         "linkify_it",

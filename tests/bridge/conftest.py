@@ -10,6 +10,7 @@ import pytest
 
 from support.aio import Aio
 from support.bridge import BridgeStage
+from support.countdown import Stage
 
 Scene = Callable[[BridgeStage], Coroutine[Any, Any, None]]
 
@@ -29,3 +30,20 @@ def play(aio: Aio, tmp_path: Path) -> Callable[..., None]:
         aio(whole())
 
     return run
+
+
+@pytest.fixture
+def played(aio: Aio) -> Callable[[Callable[[Stage], Coroutine[Any, Any, None]]], None]:
+    """Runs a scene on a fresh retry manager and closes it."""
+
+    def play(scene: Callable[[Stage], Coroutine[Any, Any, None]]) -> None:
+        async def main() -> None:
+            stage = Stage()
+            try:
+                await scene(stage)
+            finally:
+                await stage.scope.close()
+
+        aio(main())
+
+    return play

@@ -14,7 +14,7 @@ from reprise.domain.deltas import TextDelta
 from reprise.domain.events import DeltaArrived, Outcome, RetryStarted, TurnEvent, TurnFinished, TurnStarted
 from reprise.domain.failures import FailureKind
 from reprise.domain.turns import Finished, Idle, Streaming
-from support.bridge import MODEL, OTHER, BridgeStage, end_of, recorder
+from support.bridge import MODEL, OTHER, BridgeStage, end_of, recorder, waiting
 from support.engine import HANG, FaultyLog, says, texts
 from support.qt import Recorder
 
@@ -111,8 +111,8 @@ def test_waiting_since_moves_with_every_byte(play: Play) -> None:
     play(scene)
 
 
-def test_sending_while_a_reply_is_on_its_way_is_refused_and_the_text_stays(play: Play) -> None:
-    """L20: one turn per session, from Send on; the reason is a sentence."""
+def test_a_second_text_is_refused_until_the_first_is_on_disk_and_queued_from_then_on(play: Play) -> None:
+    """L20, I4: one turn per session, from Send on; the reason is a sentence, and Enter twice is one message."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -120,13 +120,17 @@ def test_sending_while_a_reply_is_on_its_way_is_refused_and_the_text_stays(play:
         assert chat.send("first")
         assert chat.is_busy
         assert not chat.send("second")
+        assert not chat.send("first")
         await stage.clock.drain()
+        assert chat.send("third")
         assert not chat.send("third")
-        refused = [entry for entry in heard.seen if entry[0] == "refused"]
-        assert [entry[1] for entry in refused] == ["second", "third"]
-        assert all(entry[2].message for entry in refused)
+        await stage.clock.drain()
+        ((_, text, failure),) = [entry for entry in heard.seen if entry[0] == "refused"]
+        assert (text, failure.message) == ("second", "The message before this one is still being stored.")
+        assert [entry[1] for entry in heard.seen if entry[0] == "stored"] == ["first", "third"]
         assert len(stage.provider.requests) == 1
         assert texts(await stage.stored(chat)) == [("user", "first")]
+        assert waiting(chat) == ["third"]
         chat.stop()
         await stage.clock.drain()
 

@@ -10,6 +10,7 @@ import pytest
 from reprise.bridge.preferences import Preferences
 from reprise.bridge.signals import until
 from reprise.bridge.tasks import TaskScope
+from reprise.domain.messages import ModelRef
 from reprise.domain.ports import SettingsProblem
 from reprise.domain.retry import PolicyName, policy
 from support.aio import Aio
@@ -28,6 +29,7 @@ class MemoryStore:
             "retry.jitter": False,
             "retry.after_cap_s": 120.0,
             "retry.ceiling_s": 1800.0,
+            "retry.per_provider": {},
         } | {key.replace("__", "."): value for key, value in values.items()}
 
     def values(self) -> Mapping[str, Any]:
@@ -84,6 +86,19 @@ def test_the_retry_policy_is_what_the_settings_say() -> None:
     assert Preferences(MemoryStore(), TaskScope("test")).retry_policy() == policy(PolicyName.STEADY)
     store = MemoryStore(retry__policy="custom", retry__max_retries=3, retry__base_s=2.0, retry__cap_s=5.0)
     assert Preferences(store, TaskScope("test")).retry_policy().schedule == (2.0, 4.0, 5.0)
+
+
+def test_the_sessions_own_policy_wins_over_its_providers_and_that_over_the_one_for_all() -> None:
+    """D2: per session, per provider, and for all; the numbers around it are the settings' own."""
+    store = MemoryStore(retry__max_retries=2, retry__per_provider={"builtin": "off", "far": "exponential"})
+    preferences = Preferences(store, TaskScope("test"))
+    here, far, other = ModelRef("builtin", "m"), ModelRef("far", "m"), ModelRef("other", "m")
+    own = {"retry.policy": "exponential"}
+    assert preferences.retry_policy(here).schedule == ()
+    assert preferences.retry_policy(far).schedule == (1.0, 2.0)
+    assert preferences.retry_policy(other).schedule == preferences.retry_policy().schedule == (5.0, 10.0)
+    assert preferences.retry_policy(here, own).schedule == (1.0, 2.0)
+    assert preferences.retry_policy(far, {"retry.policy": "steady"}).schedule == (5.0, 10.0)
 
 
 def test_what_was_set_aside_is_listed() -> None:

@@ -9,66 +9,12 @@ from typing import Any
 import pytest
 from pytestqt.qtbot import QtBot
 
-from reprise.bridge.retry_manager import RetryManager
-from reprise.bridge.tasks import TaskScope
-from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.ports import HoldResult
 from reprise.domain.retry import PendingRetry
-from support.aio import Aio
-from support.clock import ManualClock
+from support.countdown import FAILURE, Stage
 from support.qt import Recorder
 
-FAILURE = Failure(FailureKind.RATE_LIMIT, "slow down", True)
-
-
-class Stage:
-    """A retry manager with its clock, a wait that may run, and everything it said."""
-
-    def __init__(self) -> None:
-        self.clock = ManualClock()
-        self.scope = TaskScope("test")
-        self.manager = RetryManager(self.clock, self.scope)
-        manager = self.manager
-        self.heard = Recorder(
-            started=manager.countdown_started,
-            changed=manager.countdown_changed,
-            retry=manager.retry_started,
-            cancelled=manager.cancelled,
-            exhausted=manager.exhausted,
-            pending=manager.pending_changed,
-        )
-
-    def pending(self, delay_s: float, retry: int = 1) -> PendingRetry:
-        return PendingRetry("hello", FAILURE, retry, 3, self.clock.now() + delay_s)
-
-    async def hold(self, delay_s: float, retry: int = 1) -> asyncio.Task[HoldResult]:
-        """A wait that has begun to count."""
-        task = self.scope.start(self.manager.hold(self.pending(delay_s, retry)), name="wait")
-        await self.clock.drain()
-        return task
-
-    def seconds(self) -> list[int]:
-        return [entry[1] for entry in self.heard.seen if entry[0] == "changed"]
-
-
 Played = Callable[[Callable[[Stage], Coroutine[Any, Any, None]]], None]
-
-
-@pytest.fixture
-def played(aio: Aio) -> Played:
-    """Runs a scene on a fresh stage and closes it."""
-
-    def play(scene: Callable[[Stage], Coroutine[Any, Any, None]]) -> None:
-        async def main() -> None:
-            stage = Stage()
-            try:
-                await scene(stage)
-            finally:
-                await stage.scope.close()
-
-        aio(main())
-
-    return play
 
 
 def test_a_wait_that_elapses_retries(played: Played) -> None:
@@ -254,11 +200,11 @@ def test_waits_of_one_conversation_never_overlap(played: Played) -> None:
     played(scene)
 
 
-def test_a_retry_without_a_due_time_cannot_wait(played: Played) -> None:
-    """`hold` is for scheduled retries."""
+def test_a_wait_without_an_end_is_refused(played: Played) -> None:
+    """`hold` needs a due time or something to wait for."""
 
     async def scene(stage: Stage) -> None:
-        with pytest.raises(ValueError, match="due time"):
+        with pytest.raises(ValueError, match="something to wait for"):
             await stage.manager.hold(PendingRetry("hello"))
 
     played(scene)

@@ -101,3 +101,19 @@ def test_a_long_reply_is_joined_only_when_it_is_asked_for() -> None:
         partial.append(ToolCallDelta(0, "a", "write", Counted("ef")))
     assert Counted.joined == 0
     assert len(partial.text) == len(partial.thinking) == len(partial.tool_calls[0].arguments) == 2 * pieces
+
+
+def test_a_reply_may_begin_with_what_was_said_before() -> None:
+    """N8, F61: text and reasoning go on where they broke off; calls nobody answered are not taken over."""
+    partial = Partial((ThinkingPart("hm"), TextPart("Once "), ToolCallPart("1", "ping", "{}")))
+    partial.append(TextDelta("upon"))
+    partial.append(ThinkingDelta("m"))
+    assert partial.parts() == (ThinkingPart("hmm"), TextPart("Once upon"))
+
+
+def test_a_recast_leaves_what_was_said_before_alone() -> None:
+    """F56: only what arrived since turned out to be reasoning."""
+    partial = Partial((TextPart("Once "),))
+    for delta in (TextDelta("let me see"), RecastDelta(), TextDelta("upon"), RecastDelta(), TextDelta("a time")):
+        partial.append(delta)
+    assert partial.parts() == (ThinkingPart("let me seeupon"), TextPart("Once a time"))

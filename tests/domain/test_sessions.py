@@ -6,7 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reprise.domain.messages import Message, ModelRef, Role, TextPart, ToolResultPart, user_message
+from reprise.domain.messages import (
+    Message,
+    ModelRef,
+    ReplyInfo,
+    Role,
+    TextPart,
+    ThinkingPart,
+    ToolCallPart,
+    ToolResultPart,
+    user_message,
+)
 from reprise.domain.sessions import (
     Attempt,
     AttemptState,
@@ -14,12 +24,17 @@ from reprise.domain.sessions import (
     EntryData,
     ModelChange,
     Notice,
+    ParamsChange,
     answered_entry,
     branch,
     messages,
+    model_of,
     newest_partial,
+    params_of,
     prompt_entry,
+    readable_parts,
     title_of,
+    up_to,
 )
 
 AT = datetime(2026, 1, 2, tzinfo=UTC)
@@ -112,3 +127,44 @@ def test_the_newest_partial_is_that_of_the_last_attempt_that_said_something() ->
     assert found is not None
     assert found.id == "b"
     assert newest_partial(attempts[2:]) is None
+
+
+def test_a_branch_up_to_one_of_its_entries_ends_with_it() -> None:
+    """B6: what a request for an earlier entry is made of."""
+    path = entries(user_message("one"), REPLY, user_message("two"))
+    assert up_to(path, path[1]) == path[:2]
+    assert up_to(path, path[2]) == path
+
+
+@pytest.mark.parametrize(
+    ("data", "model"),
+    [
+        ((), None),
+        ((user_message("hi"), REPLY), None),
+        ((user_message("hi"), Message(Role.ASSISTANT, (), ReplyInfo(ModelRef("p", "a")))), "a"),
+        ((Message(Role.ASSISTANT, (), ReplyInfo(ModelRef("p", "a"))), ModelChange(ModelRef("p", "b"))), "b"),
+        ((ModelChange(ModelRef("p", "b")), Message(Role.ASSISTANT, (), ReplyInfo(ModelRef("p", "a")))), "a"),
+    ],
+)
+def test_the_newest_change_or_reply_says_who_answers_a_branch(data: tuple[EntryData, ...], model: str | None) -> None:
+    """B8: on each branch for itself."""
+    found = model_of(entries(*data))
+    assert (found and found.model) == model
+
+
+def test_the_settings_of_a_branch_are_its_changes_one_over_the_other() -> None:
+    """B8: None takes one back; what is behind a branch's end is not on it."""
+    path = entries(
+        ParamsChange({"retry.policy": "off", "a": 1}),
+        user_message("hi"),
+        ParamsChange({"a": 2}),
+        ParamsChange({"retry.policy": None}),
+    )
+    assert params_of(path[:2]) == {"retry.policy": "off", "a": 1}
+    assert params_of(path) == {"a": 2}
+
+
+def test_only_text_and_reasoning_can_be_kept_or_gone_on_from() -> None:
+    """D12: a call that nobody answered is neither."""
+    said = (ThinkingPart("hm"), TextPart("Look"))
+    assert readable_parts((*said, ToolCallPart("1", "ping", "{}"))) == said

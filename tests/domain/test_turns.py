@@ -16,12 +16,14 @@ from reprise.domain.events import (
     AttemptFailed,
     AttemptStarted,
     DeltaArrived,
+    ModelSwitched,
     Outcome,
     RetryScheduled,
     RetryStarted,
     RoundCompleted,
     RoundLimitAnswered,
     RoundLimitAsked,
+    Steered,
     ToolCallStarted,
     ToolResultRecorded,
     Truncated,
@@ -31,8 +33,8 @@ from reprise.domain.events import (
     UsageReported,
 )
 from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import ToolCallPart, Usage, user_message
-from reprise.domain.retry import PendingRetry
+from reprise.domain.messages import ModelRef, ToolCallPart, Usage, user_message
+from reprise.domain.retry import PendingRetry, WaitReason
 from reprise.domain.sessions import Entry
 from reprise.domain.turns import (
     AwaitingAnswer,
@@ -51,6 +53,7 @@ ENTRY = Entry("1", "s", None, datetime(2026, 1, 2, tzinfo=UTC), user_message("hi
 FAILURE = Failure(FailureKind.SERVER, "down", True)
 WAITING = PendingRetry("hi", FAILURE, 1, 3, due_at=5.0)
 PENDING = PendingRetry("hi", FAILURE, 1, 3)
+OFFLINE = PendingRetry("hi", reason=WaitReason.OFFLINE)
 
 SENT = Streaming(1, 1, sent=True)
 FAILED = Streaming(1, 1, sent=True, failed=True)
@@ -67,6 +70,9 @@ CALL = ToolCallStarted(ToolCallPart("1", "ping", "{}"))
 RESULT = ToolResultRecorded(ENTRY)
 FAILS = AttemptFailed(ENTRY, FAILURE)
 SCHEDULED = RetryScheduled(WAITING, ENTRY)
+HELD = RetryScheduled(OFFLINE)
+SWITCHED = ModelSwitched(ENTRY, ModelRef("test", "m"), ModelRef("spare", "n"))
+STEERED = Steered(ENTRY)
 WELL = TurnFinished(Outcome.COMPLETED)
 STOPPED = TurnFinished(Outcome.STOPPED, PENDING)
 BROKEN = TurnFinished(Outcome.FAILED, PENDING, FAILURE)
@@ -95,6 +101,14 @@ EDGES: list[tuple[TurnState, TurnEvent, TurnState]] = [
     (AwaitingAnswer(1, 32), RoundLimitAnswered(32, Answer.CONTINUE), RunningTools(1)),
     (AwaitingAnswer(1, 32), RoundLimitAnswered(32, Answer.ALWAYS), RunningTools(1)),
     (AwaitingAnswer(1, 32), RoundLimitAnswered(32, Answer.STOP), STOPPING),
+    (Streaming(1, 1), HELD, AwaitingRetry(1, 0, OFFLINE)),
+    (AwaitingRetry(1, 0, OFFLINE), RetryStarted(0), Streaming(1, 1)),
+    (Streaming(1, 2), HELD, AwaitingRetry(1, 1, OFFLINE)),
+    (FAILED, HELD, AwaitingRetry(1, 1, OFFLINE)),
+    (RunningTools(1), HELD, AwaitingRetry(2, 0, OFFLINE)),
+    (CONTINUES, HELD, AwaitingRetry(2, 0, OFFLINE)),
+    (FAILED, SWITCHED, Streaming(1, 2)),
+    (RunningTools(1), STEERED, RunningTools(1)),
     (ANSWERED, WELL, Finished(Outcome.COMPLETED)),
     *[
         (state, end, Finished(end.outcome, PENDING))
@@ -129,7 +143,10 @@ EVENTS: list[TurnEvent] = [
     *[RoundLimitAnswered(32, answer) for answer in Answer],
     FAILS,
     SCHEDULED,
+    HELD,
     RetryStarted(1),
+    SWITCHED,
+    STEERED,
     WELL,
     STOPPED,
     BROKEN,
@@ -157,6 +174,13 @@ def test_every_edge(state: TurnState, event: TurnEvent, after: TurnState) -> Non
         (FAILED, DELTA),
         (ANSWERED, DELTA),
         (SENT, SCHEDULED),
+        (SENT, HELD),
+        (ANSWERED, HELD),
+        (STOPPING, HELD),
+        (SENT, SWITCHED),
+        (Streaming(1, 1), SWITCHED),
+        (STOPPING, STEERED),
+        (ANSWERED, STEERED),
         (ANSWERED, FAILS),
         (ANSWERED, AttemptStarted(ENTRY, 2, 1)),
         (ANSWERED, CALL),
@@ -185,7 +209,7 @@ def agrees_with_itself(state: TurnState) -> bool:
         case Finished(outcome, pending):
             return pending is None or (outcome is not Outcome.COMPLETED and pending.due_at is None)
         case AwaitingRetry(pending=pending):
-            return pending.due_at is not None
+            return (pending.due_at is None) is (pending.reason is WaitReason.OFFLINE)
         case Streaming(attempt=attempt, sent=sent, failed=failed, answered=answered):
             return attempt >= 1 and not (failed and answered) and (sent or not (failed or answered))
         case _:

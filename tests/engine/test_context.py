@@ -59,16 +59,21 @@ def test_neighbouring_messages_of_one_role_become_one() -> None:
     assert texts(context(log)) == [("user", "one\n\ntwo"), ("assistant", "ok"), ("user", "three")]
 
 
-def test_a_continued_reply_is_joined_without_a_gap() -> None:
-    """D9, L18: it was cut in mid-word."""
-    log = path(user_message("go"), reply(TextPart("Once up"), finish="length"), reply(TextPart("on a time")))
-    assert texts(context(log)) == [("user", "go"), ("assistant", "Once upon a time")]
+def test_what_a_reply_begins_with_comes_last_with_a_request_for_the_rest() -> None:
+    """L18, N8."""
+    sent = context(path(user_message("go")), so_far="Once up")
+    assert texts(sent) == [("user", "go"), ("assistant", "Once up"), ("user", GO_ON)]
 
 
-def test_continuing_asks_for_the_rest_at_the_end() -> None:
-    """L18."""
-    log = path(user_message("go"), reply(TextPart("Once up"), finish="length"))
-    assert texts(context(log, continues=True))[-1] == ("user", GO_ON)
+def test_a_prefilled_reply_ends_the_request() -> None:
+    """N8: the provider goes on in the middle of it."""
+    sent = context(path(user_message("go")), so_far="Once up", prefilled=True)
+    assert texts(sent) == [("user", "go"), ("assistant", "Once up")]
+
+
+def test_a_reply_that_begins_with_nothing_is_asked_for_as_ever() -> None:
+    """C13: no provider is sent an empty message, and none is asked to go on from nothing."""
+    assert texts(context(path(user_message("go")), so_far=" \n")) == [("user", "go")]
 
 
 def test_empty_messages_and_reasoning_stay_out() -> None:

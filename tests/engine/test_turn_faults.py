@@ -132,7 +132,7 @@ def test_a_gate_that_breaks_does_not_break_the_turns_end(play: Play, caplog: pyt
     """L23, R10: the failed attempt is on disk already; the turn ends as failed."""
 
     class BrokenGate:
-        async def hold(self, pending: object) -> HoldResult:
+        async def hold(self, pending: object, ready: object = None) -> HoldResult:
             raise RuntimeError("no countdown today")
 
     async def scene(stage: EngineStage) -> None:

@@ -7,11 +7,24 @@ from collections.abc import Callable
 import pytest
 
 from reprise.domain.deltas import FinishDelta, TextDelta, ToolCallDelta
-from reprise.domain.events import Outcome, ToolCallStarted, Truncated, TurnFinished
-from reprise.domain.messages import Role
+from reprise.domain.events import Outcome, RoundCompleted, ToolCallStarted, Truncated, TurnFinished
+from reprise.domain.failures import FailureKind
+from reprise.domain.messages import TextPart
 from reprise.domain.ports import HoldResult
 from reprise.engine.context import GO_ON
-from support.engine import EngineStage, FakeTools, ScriptedGate, ScriptedProvider, ending, lost, pong, says, texts
+from support.engine import (
+    EngineStage,
+    FakeTools,
+    ScriptedGate,
+    ScriptedProvider,
+    calls,
+    ending,
+    fails,
+    lost,
+    pong,
+    says,
+    texts,
+)
 
 Play = Callable[..., None]
 
@@ -48,15 +61,15 @@ def test_the_calls_of_a_cut_reply_are_kept_and_not_run(play: Play) -> None:
 
 
 def test_a_cut_reply_goes_on_by_itself_as_often_as_set(play: Play) -> None:
-    """D9, L18: two continuations, then it ends; each is asked for with the cut reply before it."""
+    """D9, L18: two continuations, then it ends; each is asked for with all that was said, and it is one reply."""
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider(*[says(piece, finish="length") for piece in ("Once ", "upon ", "a t")])
         events = await stage.send(stage.turn(provider, auto_continue=2))
         assert [event for event in events if isinstance(event, Truncated)] == [
             Truncated(5, continued=True),
-            Truncated(5, continued=True),
-            Truncated(3),
+            Truncated(10, continued=True),
+            Truncated(13),
         ]
         assert ending(events) == TurnFinished(Outcome.COMPLETED)
         assert texts(provider.requests[2].messages) == [
@@ -64,7 +77,7 @@ def test_a_cut_reply_goes_on_by_itself_as_often_as_set(play: Play) -> None:
             ("assistant", "Once upon "),
             ("user", GO_ON),
         ]
-        assert [message.role for message in await stage.stored()] == [Role.USER] + [Role.ASSISTANT] * 3
+        assert texts(await stage.stored()) == [("user", "hello"), ("assistant", "Once upon a t")]
 
     play(scene)
 
@@ -106,5 +119,37 @@ def test_a_continuation_is_retried_like_any_round(play: Play) -> None:
         provider = ScriptedProvider(says("Once ", finish="length"), lost())
         end = ending(await stage.send(stage.turn(provider, 5.0, auto_continue=1), "again"))
         assert end == TurnFinished(Outcome.STOPPED)
+
+    play(scene)
+
+
+def test_an_automatic_continuation_is_one_reply_with_its_beginning(play: Play) -> None:
+    """D9, L18: each round's message holds all of it, beside the one before; a failed one leaves the longest."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(
+            says("Once ", finish="length"),
+            says("upon ", finish="length"),
+            fails(FailureKind.NETWORK, TextDelta("a ")),
+        )
+        events = await stage.send(stage.turn(provider, auto_continue=2))
+        assert (ending(events).outcome, ending(events).pending) == (Outcome.FAILED, None)
+        completed = [event.entry for event in events if isinstance(event, RoundCompleted)]
+        assert len({entry.parent for entry in completed}) == 1
+        assert texts(await stage.stored()) == [("user", "hello"), ("assistant", "Once upon ")]
+        (attempt,) = await stage.attempts()
+        assert attempt.parts == (TextPart("Once upon a "),)
+        assert not (await stage.history()).session.pending
+
+    play(scene)
+
+
+def test_a_reply_cut_to_nothing_readable_does_not_go_on_by_itself(play: Play) -> None:
+    """D9: there is nothing to go on from; it is complete as it stands."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(calls("ping", finish="length"))
+        events = await stage.send(stage.turn(provider, auto_continue=2, tools=FakeTools(ping=pong)))
+        assert ending(events) == TurnFinished(Outcome.COMPLETED)
 
     play(scene)

@@ -259,7 +259,7 @@ def test_a_turn_that_goes_on_in_its_schedule_has_what_is_left_of_its_budget(play
         provider = ScriptedProvider(lost(), calls("ping"), lost(), says("ok"))
         await stage.store.log.open_turn(SESSION, user_message("hi"), MODEL)
         turn = stage.turn(provider, 5.0, 10.0, 15.0, tools=FakeTools(ping=pong))
-        events = await stage.follow(turn.resume(SESSION, MODEL, retry=2))
+        events = await stage.follow(turn.resume(SESSION, retry=2))
         assert shown_retries(events) == ["3/3", "1/3"]
         assert stage.gate.waits == [15.0, 5.0]
         assert [event.retry for event in events if isinstance(event, RetryStarted)] == [3, 1]
@@ -276,7 +276,7 @@ def test_every_attempt_and_reply_names_the_model_that_was_in_force(play: Play) -
         other = ModelRef("test", "other")
         provider = ScriptedProvider(lost(), says("ok"))
         await stage.send(stage.turn(provider))
-        await stage.follow(stage.turn(provider).resume(SESSION, other))
+        await stage.follow(stage.turn(provider, model=other).resume(SESSION))
         assert [attempt.model for attempt in await stage.attempts()] == [MODEL]
         reply = (await stage.stored())[-1].reply
         assert reply is not None

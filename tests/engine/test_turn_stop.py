@@ -14,7 +14,6 @@ from reprise.domain.models import CompletionRequest
 from reprise.domain.sessions import AttemptState
 from support.engine import (
     HANG,
-    MODEL,
     SESSION,
     EngineStage,
     FakeTools,
@@ -84,7 +83,7 @@ def test_a_cancel_while_the_prompt_is_being_stored_sends_nothing(play: Play) -> 
     async def scene(stage: EngineStage) -> None:
         log = FaultyLog(stage.store.log, hold={"open_turn"})
         provider = ScriptedProvider(says("never"))
-        task = asyncio.create_task(anext(stage.turn(provider, log=log).run(SESSION, user_message("hello"), MODEL)))
+        task = asyncio.create_task(anext(stage.turn(provider, log=log).run(SESSION, user_message("hello"))))
         await log.entered.wait()
         task.cancel()
         await asyncio.sleep(0)
@@ -117,7 +116,7 @@ def test_closing_the_turns_events_stops_it_like_a_cancel(play: Play) -> None:
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider([TextDelta("Half"), HANG])
-        events = stage.turn(provider).run(SESSION, user_message("hello"), MODEL)
+        events = stage.turn(provider).run(SESSION, user_message("hello"))
         async for event in events:
             if isinstance(event, DeltaArrived):
                 break

@@ -62,7 +62,7 @@ def test_a_failed_attempt_is_on_disk_with_its_retry_before_the_wait(play: Play) 
         seen: list[Attempt] = []
 
         class Gate:
-            async def hold(self, pending: object) -> HoldResult:
+            async def hold(self, pending: object, ready: object = None) -> HoldResult:
                 seen.extend(await stage.attempts())
                 return HoldResult.NOW
 
@@ -124,7 +124,7 @@ def test_a_computer_that_slept_through_a_wait_did_not_use_up_the_ceiling(play: P
 
     async def scene(stage: EngineStage) -> None:
         class Asleep:
-            async def hold(self, pending: object) -> HoldResult:
+            async def hold(self, pending: object, ready: object = None) -> HoldResult:
                 await stage.clock.jump(8 * 3600.0)
                 return HoldResult.ELAPSED
 

@@ -1,8 +1,9 @@
 """Writes to the store as fast as a busy window would, and says on stdout what is on disk, until it is killed.
 
 Reads lines ``FOLDER NAME`` from stdin; each is one life of a writer, a fork of this process, so that forty lives do
-not cost forty times the imports. Says ``pid N``, then ``prompt ID SECONDS``, ``reply ID`` and ``failed ID`` once the
-call returned, ``text ATTEMPT LENGTH TIME`` after a delta was buffered, and ``dead CODE`` at the end.
+not cost forty times the imports. Says ``pid N``, then ``prompt ID SECONDS``, ``reply ID``, ``failed ID``, ``queued ID
+SESSION`` and ``fork SESSION ENTRIES`` once the call returned, ``text ATTEMPT LENGTH TIME`` after a delta was buffered,
+and ``dead CODE`` at the end.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from pathlib import Path
 from reprise.domain.deltas import TextDelta
 from reprise.domain.messages import Message, ModelRef, ReplyInfo, Role, TextPart, user_message
 from reprise.domain.ports import Draft
-from reprise.domain.sessions import Attempt, AttemptState
+from reprise.domain.sessions import Attempt, AttemptState, Entry, Queued
 from reprise.storage.store import Store
 from reprise.storage.worker import Worker
 
 MODEL = ModelRef("own", "small")
 DELTAS = 200
+FEW_DELTAS = 5
 
 
 class RealClock:
@@ -43,27 +45,40 @@ def say(*words: object) -> None:
     os.write(1, (" ".join(map(str, words)) + "\n").encode())
 
 
+async def stream(store: Store, attempt: Entry, text: str, deltas: int) -> str:
+    for number in range(len(text) // 5, len(text) // 5 + deltas):
+        text += f"{number:04} "
+        store.log.append_chunks(attempt.id, TextDelta(text[-5:]))
+        say("text", attempt.id, len(text), time.monotonic())
+        await asyncio.sleep(0.002)
+    return text
+
+
 async def talk(store: Store, session: str) -> None:
+    waiting: Entry | None = None
     for turn in range(1_000_000):
+        # The first turns stream little: most lives are short, and should get as far as what comes after.
+        deltas = FEW_DELTAS if turn < 2 else DELTAS
         began_s = time.monotonic()
-        prompt = await store.log.open_turn(session, user_message(f"{session} turn {turn}"), MODEL)
+        message = user_message(f"{session} turn {turn}")
+        prompt = await store.log.open_turn(session, message, MODEL, queued=waiting and waiting.id)
         say("prompt", prompt.id, time.monotonic() - began_s)
         await store.drafts.save(session, Draft(f"draft {turn}"))
+        fork = await store.sessions.fork(session, prompt.id)
+        say("fork", fork.id, len((await store.sessions.load(fork.id)).branch))
         attempt = await store.log.open_attempt(session, prompt.id, Attempt(MODEL))
-        text = ""
-        for number in range(DELTAS):
-            text += f"{number:04} "
-            store.log.append_chunks(attempt.id, TextDelta(text[-5:]))
-            say("text", attempt.id, len(text), time.monotonic())
-            await asyncio.sleep(0.002)
+        waiting = await store.log.queue(session, Queued(user_message(f"{session} turn {turn + 1}")))
+        say("queued", waiting.id, session)
+        text = await stream(store, attempt, "", deltas)
         if turn % 2:
             parts = (TextPart(text),)
             await store.log.fail_attempt(attempt, Attempt(MODEL, 1, AttemptState.STOPPED, parts))
             say("failed", attempt.id)
-        else:
-            message = Message(Role.ASSISTANT, (TextPart(text),), ReplyInfo(MODEL, "stop"))
-            done = await store.log.finish_round(attempt, message)
-            say("reply", done.id)
+            begun = Attempt(MODEL, 2, parts=parts, goes_on_from=attempt.id)
+            attempt = await store.log.open_attempt(session, prompt.id, begun)
+            text = await stream(store, attempt, text, DELTAS)
+        reply = Message(Role.ASSISTANT, (TextPart(text),), ReplyInfo(MODEL, "stop"))
+        say("reply", (await store.log.finish_round(attempt, reply)).id)
 
 
 async def write(folder: Path, name: str) -> None:

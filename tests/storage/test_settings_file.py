@@ -100,6 +100,67 @@ def test_comments_layout_and_edits_of_others_survive(path: Path) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        "[retry]\njitter = true # mine\n",
+        "[retry]\nper_provider = { own = 'off' } # mine\njitter = true\n",
+        "[retry]\njitter = true\n[retry.per_provider] # mine\nown = 'off' # quiet\nold = 'off'\n[turn]\n",
+        "retry.jitter = true\nretry.per_provider = {} # mine\n",
+    ],
+)
+def test_a_table_of_policies_comes_back_and_leaves_the_rest_alone(path: Path, content: str | None) -> None:
+    """F90, D2: policies of single providers are one line, or stay as somebody laid them out."""
+
+    async def main() -> None:
+        if content is not None:
+            put(path, content)
+        before = tomllib.loads(content or "")
+        wanted = {"own": "off", 'a "b".c': "custom", "é": "steady"}
+        async with store_of(path) as store:
+            assert await store.write("retry.per_provider", wanted) is None
+            assert store.values()["retry.per_provider"] == wanted
+            assert await store.write("retry.max_retries", 3) is None
+        text = content_of(path)
+        after = tomllib.loads(text)
+        assert after.pop("retry") == {**before.pop("retry", {}), "per_provider": wanted, "max_retries": 3}
+        assert after.items() >= before.items()
+        assert text.count("# mine") == (content or "").count("# mine")
+        assert text.count("# quiet") == (content or "").count("# quiet")
+        async with store_of(path) as store:
+            assert store.values()["retry.per_provider"] == wanted
+            assert await store.write("retry.per_provider", {}) is None
+            assert store.values()["retry.per_provider"] == {}
+            assert await store.write("retry.per_provider", None) is None
+        assert "per_provider" not in tomllib.loads(content_of(path))["retry"]
+        assert look(path).problems() == ()
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("wanted", [{}, {"own": "off"}, {"é": "custom"}, None])
+def test_a_table_scattered_over_a_file_is_changed_or_left_as_it_is(path: Path, wanted: dict[str, str] | None) -> None:
+    """Not every layout can be written back; then a sentence says so and the file stays."""
+    content = (
+        "retry.per_provider.own = 'off'\nturn.max_rounds = 4\nretry.per_provider.'a b' = 'off'\nretry.jitter = true\n"
+    )
+    path.write_text(content)
+    problem = write(path, "retry.per_provider", wanted)
+    if problem is None:
+        after = tomllib.loads(path.read_text())
+        assert after["retry"].get("per_provider") == wanted
+        assert (after["turn"], after["retry"]["jitter"]) == ({"max_rounds": 4}, True)
+    else:
+        assert "change it by hand" in problem.sentence
+        assert path.read_text() == content
+
+
+def test_half_characters_in_a_table_are_replaced(path: Path) -> None:
+    assert write(path, "retry.per_provider", {"\ud800": "off"}) is None
+    assert look(path).values()["retry.per_provider"] == {"\ufffd": "off"}
+
+
 def test_none_takes_the_key_out_of_the_file(path: Path) -> None:
     path.write_text("[retry]\nmax_retries = 3\njitter = true\n")
     assert write(path, "retry.max_retries", None) is None
@@ -124,6 +185,7 @@ def test_overrides_win_and_are_never_written(path: Path) -> None:
     ("key", "value", "reason"),
     [
         ("retry.policy", "often", "steady"),
+        ("retry.per_provider", {"own": "often"}, "steady"),
         ("retry.colour", 1, "no setting called"),
         ("provider.key", "sk-1", "environment variable"),
     ],

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from reprise.storage.inspection import prepare_folder
+from reprise.storage.migrations import MIGRATIONS
 from reprise.storage.problems import StorageProblem
 from support.storage import exchange, opened, raw
 
@@ -168,7 +169,9 @@ def test_a_newer_schema_is_refused_and_not_touched(tmp_path: Path, in_the_log: b
             db.execute("PRAGMA user_version = 999")
     before = path.read_bytes()
     sentence = refusal(path.parent)
-    assert sentence.startswith(f"{path} was written by a newer version of Reprise (schema 999, this one knows 1)")
+    assert sentence.startswith(
+        f"{path} was written by a newer version of Reprise (schema 999, this one knows {len(MIGRATIONS)})"
+    )
     assert path.read_bytes() == before
 
 

@@ -12,6 +12,7 @@ import pytest
 from reprise.domain.messages import user_message
 from reprise.domain.ports import Draft, LogError
 from reprise.domain.sessions import Attempt, AttemptState, ModelChange, Notice
+from reprise.domain.tree import node_of
 from support.clock import ManualClock
 from support.storage import MODEL, OTHER, ask, damage, exchange, opened, raw, reply
 
@@ -96,7 +97,7 @@ def test_an_unknown_session_is_a_sentence(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
-def test_ten_thousand_entries_open_with_three_statements(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_ten_thousand_entries_open_with_five_statements(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """F86: a deep branch is not quadratic, neither in statements nor in steps."""
 
     async def main() -> None:
@@ -107,8 +108,9 @@ def test_ten_thousand_entries_open_with_three_statements(tmp_path: Path, caplog:
             caplog.clear()
             with caplog.at_level("DEBUG", "peewee"):
                 history = await store.sessions.load("s")
-                assert len(_statements(caplog)) == 3
+                assert len(_statements(caplog)) == 5
             assert len(history.branch) == 10_001
+            assert history.nodes == tuple(map(node_of, history.branch))
             assert [entry.parent for entry in history.branch[1:]] == [entry.id for entry in history.branch[:-1]]
 
     asyncio.run(main())
@@ -157,11 +159,11 @@ def test_ten_thousand_sessions_are_listed_with_one_statement(tmp_path: Path, cap
             at, data, leaf = db.execute("SELECT at, data, id FROM entry").fetchone()
             names = [f"{number:05}" for number in range(10_000)]
             db.executemany(
-                "INSERT INTO session VALUES (?, 'T', NULL, ?, ?, ?, 'p', 'm')",
+                "INSERT INTO session (id, title, created_at, updated_at, activity) VALUES (?, 'T', ?, ?, ?)",
                 [(name, at, at, f"{leaf}{name}") for name in names],
             )
             db.executemany(
-                "INSERT INTO entry VALUES (?, ?, NULL, 'message', 'user', NULL, ?, ?)",
+                "INSERT INTO entry (id, session, kind, role, at, data) VALUES (?, ?, 'message', 'user', ?, ?)",
                 [(f"{leaf}{name}", name, at, data) for name in names],
             )
             db.execute("UPDATE session SET leaf = activity")

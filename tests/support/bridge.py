@@ -9,19 +9,21 @@ from typing import Any
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
+from reprise.bridge.message_queue import text_of
 from reprise.bridge.services import Services
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import TurnFinished
 from reprise.domain.failures import CompletionError, Failure, FailureKind
 from reprise.domain.messages import Message, ModelRef
-from reprise.domain.models import ModelInfo, Parameters
+from reprise.domain.models import ModelInfo, Parameters, Route
 from reprise.domain.ports import CompletionProvider, History
 from reprise.domain.retry import RetryPolicy
 from reprise.domain.sessions import Attempt, messages
+from reprise.engine.holds import Holds
 from reprise.storage.store import Store
 from reprise.storage.worker import Worker
 from support.clock import ManualClock
-from support.engine import ScriptedProvider
+from support.engine import Network, ScriptedProvider
 from support.qt import Recorder
 
 MODEL = ModelRef("test", "small")
@@ -29,16 +31,24 @@ OTHER = ModelRef("test", "large")
 
 
 class FixedCatalog:
-    """Providers by model; the first is the default, and any other model has none."""
+    """Providers by model; the first is the default, and any other model has none. `stands_in` is the fallback."""
 
     def __init__(self, providers: Mapping[ModelRef, CompletionProvider]) -> None:
         self.providers = dict(providers)
+        self.stands_in: ModelRef | None = None
+        self.routes: dict[ModelRef, Route] = {}
 
     def models(self) -> tuple[ModelInfo, ...]:
         return tuple(ModelInfo(ref, ref.model) for ref in self.providers)
 
     def default(self) -> ModelRef | None:
         return next(iter(self.providers), None)
+
+    def fallback(self) -> ModelRef | None:
+        return self.stands_in
+
+    def route(self, ref: ModelRef) -> Route:
+        return self.routes.get(ref, Route(ref.provider))
 
     def provider(self, ref: ModelRef) -> CompletionProvider:
         if ref not in self.providers:
@@ -56,6 +66,7 @@ class BridgeStage:
         self.clock = clock
         self.provider = ScriptedProvider(*replies)
         self.catalog = FixedCatalog({MODEL: self.provider})
+        self.network = Network()
         self.scope = TaskScope("test")
         self.scope.start(store.run(), name="flush")
         self.services = Services(
@@ -66,11 +77,13 @@ class BridgeStage:
             clock=clock,
             tools=options.pop("tools", None),
             questions=None,
-            policy=lambda: RetryPolicy(delays),
+            policy=options.pop("policy", lambda _model, _own: RetryPolicy(delays)),
             parameters=lambda _: Parameters(),
             rng=Random(7),
-            auto_continue=lambda: 0,
-            max_rounds=lambda: 1,
+            auto_continue=options.pop("auto_continue", lambda: 0),
+            max_rounds=options.pop("max_rounds", lambda: 1),
+            holds=Holds(clock),
+            reachability=self.network,
             **options,
         )
 
@@ -161,3 +174,19 @@ def end_of(heard: Recorder) -> TurnFinished:
     assert ends, heard.names()
     assert isinstance(ends[-1], TurnFinished)
     return ends[-1]
+
+
+def waiting(conversation: Conversation) -> list[str]:
+    """The texts in a conversation's queue, in the order of delivery."""
+    return [text_of(entry) for entry in conversation.queue.entries()]
+
+
+def said(conversation: Conversation) -> Recorder:
+    """What a conversation says about commands and texts."""
+    return Recorder(
+        refused=conversation.refused,
+        returned=conversation.text_returned,
+        stored=conversation.prompt_stored,
+        send_refused=conversation.send_refused,
+        problem=conversation.problem,
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Coroutine, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from random import Random
@@ -11,21 +11,31 @@ from typing import Any
 
 import pytest
 
-from reprise.domain.deltas import Delta, FinishDelta, TextDelta, ToolCallDelta
-from reprise.domain.events import Answer, Outcome, RetryScheduled, TurnEvent, TurnFinished
+from reprise.domain.deltas import Delta, FinishDelta, Partial, TextDelta, ToolCallDelta
+from reprise.domain.events import (
+    Answer,
+    AttemptStarted,
+    DeltaArrived,
+    Outcome,
+    RetryScheduled,
+    TurnEvent,
+    TurnFinished,
+)
 from reprise.domain.failures import CompletionError, Failure, FailureKind
-from reprise.domain.messages import Message, ModelRef, ToolCallPart, ToolResultPart, user_message
-from reprise.domain.models import CompletionRequest, Parameters, ToolSpec
-from reprise.domain.ports import History, HoldResult, Log, LogError
+from reprise.domain.messages import Message, ModelRef, Role, ToolCallPart, ToolResultPart, user_message
+from reprise.domain.models import CompletionRequest, Parameters, Route, ToolSpec
+from reprise.domain.ports import CompletionProvider, History, HoldResult, Log, LogError
 from reprise.domain.retry import PendingRetry, RetryPolicy
 from reprise.domain.sessions import Attempt, Entry, messages
 from reprise.domain.turns import Idle, TurnState, advance
+from reprise.engine.progress import Answerer
 from reprise.engine.turn import Turn
 from reprise.storage.store import Store
 from reprise.storage.worker import Worker
 from support.clock import ManualClock
 
 MODEL = ModelRef("test", "m")
+OTHER = ModelRef("spare", "n")
 SESSION = "s"
 
 
@@ -92,6 +102,16 @@ class ScriptedProvider:
             self.closed += 1
 
 
+def answerer(
+    provider: CompletionProvider,
+    model: ModelRef = MODEL,
+    parameters: Parameters | None = None,
+    route: Route | None = None,
+) -> Answerer:
+    """Who answers; by itself each provider of a model has limits of its own."""
+    return Answerer(model, provider, parameters or Parameters(), route or Route(model.provider))
+
+
 class ScriptedGate:
     """Holds a retry until the manual clock is there, moving it itself; `answers` decide some waits otherwise."""
 
@@ -101,14 +121,25 @@ class ScriptedGate:
         self.held: list[PendingRetry] = []
         self.waits: list[float] = []
 
-    async def hold(self, pending: PendingRetry) -> HoldResult:
-        assert pending.due_at is not None
+    async def hold(self, pending: PendingRetry, ready: Coroutine[Any, Any, None] | None = None) -> HoldResult:
+        assert (pending.due_at is None) is (ready is not None)
         self.held.append(pending)
-        self.waits.append(pending.due_at - self._clock.now())
         answer = self._answers.pop(0) if self._answers else HoldResult.ELAPSED
-        if answer is HoldResult.ELAPSED:
-            await self._clock.advance(self.waits[-1])
+        if pending.due_at is not None:
+            self.waits.append(pending.due_at - self._clock.now())
+            if answer is HoldResult.ELAPSED:
+                await self._clock.advance(self.waits[-1])
+        elif ready is not None:
+            await until_ready(ready, answer)
         return answer
+
+
+async def until_ready(ready: Coroutine[Any, Any, None], answer: HoldResult = HoldResult.ELAPSED) -> None:
+    """Wait for `ready` as a gate does; not at all when the wait was decided otherwise."""
+    if answer is HoldResult.ELAPSED:
+        await ready
+    else:
+        ready.close()
 
 
 class SleepingGate:
@@ -118,11 +149,44 @@ class SleepingGate:
         self._clock = clock
         self.waiting = asyncio.Event()
 
-    async def hold(self, pending: PendingRetry) -> HoldResult:
-        assert pending.due_at is not None
+    async def hold(self, pending: PendingRetry, ready: Coroutine[Any, Any, None] | None = None) -> HoldResult:
         self.waiting.set()
-        await self._clock.sleep_until(pending.due_at)
+        if pending.due_at is not None:
+            await self._clock.sleep_until(pending.due_at)
+        elif ready is not None:
+            await until_ready(ready)
         return HoldResult.ELAPSED
+
+
+class Network:
+    """`ports.Reachability` as a test says."""
+
+    def __init__(self, *, offline: bool = False) -> None:
+        self._online = asyncio.Event()
+        self.set_offline(offline)
+
+    @property
+    def is_offline(self) -> bool:
+        return not self._online.is_set()
+
+    async def back_online(self) -> None:
+        await self._online.wait()
+
+    def set_offline(self, offline: bool) -> None:
+        if offline:
+            self._online.clear()
+        else:
+            self._online.set()
+
+
+class FakeQueue:
+    """`ports.Queue`: hands out each batch once, as the queue of a conversation does."""
+
+    def __init__(self, *batches: Sequence[Entry]) -> None:
+        self._batches = list(batches)
+
+    def steers(self) -> Sequence[Entry]:
+        return self._batches.pop(0) if self._batches else ()
 
 
 class FakeTools:
@@ -171,13 +235,13 @@ class FaultyLog:
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._log, name)
 
-        async def refused(*_: object) -> None:
+        async def refused(*_: object, **__: object) -> None:
             raise LogError("The disk is full.")
 
-        async def held(*arguments: Any) -> Any:
+        async def held(*arguments: Any, **options: Any) -> Any:
             self.entered.set()
             await self.release.wait()
-            return await method(*arguments)
+            return await method(*arguments, **options)
 
         if name in self._refuse:
             return refused
@@ -207,14 +271,14 @@ class EngineStage:
     def turn(
         self, provider: ScriptedProvider, *delays: float, policy: RetryPolicy | None = None, **options: Any
     ) -> Turn:
-        """A turn with this schedule of waits; `options` are Turn's own."""
+        """A turn with this schedule of waits; `options` are Turn's own, and `answerer`'s."""
+        asked = {name: options.pop(name) for name in ("model", "parameters", "route") if name in options}
         return Turn(
-            options.pop("provider", provider),
+            answerer(provider, **asked),
             options.pop("log", self.store.log),
             options.pop("gate", self.gate),
             self.clock,
             policy or RetryPolicy(delays),
-            parameters=options.pop("parameters", Parameters()),
             rng=Random(7),
             **options,
         )
@@ -237,11 +301,24 @@ class EngineStage:
 
     async def send(self, turn: Turn, text: str = "hello") -> list[TurnEvent]:
         """One prompt, followed to its end."""
-        return await self.follow(turn.run(SESSION, user_message(text), MODEL))
+        return await self.follow(turn.run(SESSION, user_message(text)))
 
     async def retry(self, turn: Turn) -> list[TurnEvent]:
         """The pending turn, followed to its end."""
-        return await self.follow(turn.resume(SESSION, MODEL))
+        return await self.follow(turn.resume(SESSION))
+
+    async def regenerate(self, turn: Turn) -> list[TurnEvent]:
+        """Another reply beside the newest one, followed to its end."""
+        return await self.follow(turn.regenerate(SESSION, await self.newest_reply()))
+
+    async def go_on(self, turn: Turn) -> list[TurnEvent]:
+        """The rest of the newest reply, followed to its end."""
+        return await self.follow(turn.go_on(SESSION, await self.newest_reply()))
+
+    async def newest_reply(self) -> Entry:
+        """The last reply on the branch."""
+        (*_, reply) = [entry for entry in (await self.history()).branch if _is_reply(entry)]
+        return reply
 
     async def stopped(self, turn: Turn, provider: ScriptedProvider, text: str = "hello") -> None:
         """One prompt whose task is cancelled once its request hangs."""
@@ -261,18 +338,37 @@ class EngineStage:
 
     async def attempts(self) -> list[Attempt]:
         """Every attempt under the branch, oldest first."""
+        return [entry.data for entry in await self.attempt_entries() if isinstance(entry.data, Attempt)]
+
+    async def attempt_entries(self) -> list[Entry]:
+        """The same as entries."""
         history = await self.history()
         found = [attempt for entry in history.branch for attempt in history.attempts.get(entry.id, ())]
-        return [entry.data for entry in sorted(found, key=_id) if isinstance(entry.data, Attempt)]
+        return sorted(found, key=_id)
 
 
 def _id(entry: Entry) -> str:
     return entry.id
 
 
+def _is_reply(entry: Entry) -> bool:
+    return isinstance(entry.data, Message) and entry.data.role is Role.ASSISTANT
+
+
 def texts(stored: Sequence[Message]) -> list[tuple[str, str]]:
     """Messages as (role, text)."""
     return [(message.role.value, message.text) for message in stored]
+
+
+def shown(events: Sequence[TurnEvent]) -> str:
+    """The text of the newest attempt, as whoever shows its deltas has it."""
+    partial = Partial()
+    for event in events:
+        if isinstance(event, AttemptStarted):
+            partial = Partial()
+        elif isinstance(event, DeltaArrived):
+            partial.append(event.delta)
+    return partial.text
 
 
 def ending(events: Sequence[TurnEvent]) -> TurnFinished:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Message, ModelRef, ReplyInfo, Role, TextPart, user_message
-from reprise.domain.sessions import Attempt, Entry
+from reprise.domain.sessions import Attempt, AttemptState, Entry
 from reprise.storage.migrations import MIGRATIONS, Migration
 from reprise.storage.store import Store
 from reprise.storage.worker import Worker
@@ -45,9 +45,15 @@ def damage(folder: Path, entry: str, change: str) -> None:
         db.execute(f"UPDATE entry SET {change} WHERE id = ?", (entry,))  # noqa: S608 - the tests' own words
 
 
-def reply(text: str) -> Message:
+def reply(text: str, model: ModelRef = MODEL, *, goes_on_from: str | None = None) -> Message:
     """A whole reply."""
-    return Message(Role.ASSISTANT, (TextPart(text),), ReplyInfo(MODEL, "stop"))
+    return Message(Role.ASSISTANT, (TextPart(text),), ReplyInfo(model, "stop", goes_on_from=goes_on_from))
+
+
+async def fail(store: Store, attempt: Entry, text: str = "") -> Entry:
+    """An attempt, failed after `text`."""
+    parts = (TextPart(text),) if text else ()
+    return await store.log.fail_attempt(attempt, Attempt(MODEL, 1, AttemptState.FAILED, parts, SERVER_FAILURE))
 
 
 async def ask(store: Store, session: str, text: str) -> tuple[Entry, Entry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
 from reprise.bridge.preferences import Preferences
 from reprise.domain.messages import ModelRef
-from reprise.domain.models import ModelInfo
+from reprise.domain.models import ModelInfo, Route
 from reprise.domain.ports import CompletionProvider
+from reprise.domain.retry import RetryPolicy
 from reprise.providers.echo import Echo
 from reprise.providers.echo_script import parse_script
 from reprise.storage.settings_file import SettingsFile
@@ -29,12 +31,13 @@ ABSENT = ModelRef("builtin", "smollm2-135m")
 
 
 class EchoCatalog:
-    """Two models that echo a script, and one that cannot be chosen."""
+    """Two models that play one script, whoever is asked, and one that cannot be chosen."""
 
     def __init__(self, clock: ManualClock, script: str) -> None:
         steps = parse_script(script) if script else ()
-        self.providers: dict[ModelRef, CompletionProvider] = {ref: Echo(clock, steps) for ref in (SMALL, LARGE)}
+        self.providers: dict[ModelRef, CompletionProvider] = dict.fromkeys((SMALL, LARGE), Echo(clock, steps))
         self.chosen: ModelRef | None = SMALL
+        self.second: ModelRef | None = None
 
     def models(self) -> tuple[ModelInfo, ...]:
         return (
@@ -45,6 +48,12 @@ class EchoCatalog:
 
     def default(self) -> ModelRef | None:
         return self.chosen
+
+    def fallback(self) -> ModelRef | None:
+        return self.second
+
+    def route(self, ref: ModelRef) -> Route:
+        return Route(ref.provider)
 
     def provider(self, ref: ModelRef) -> CompletionProvider:
         return self.providers[ref]
@@ -57,13 +66,17 @@ class WindowStage:
         self.stage = stage
         self.clock = stage.clock
         self.catalog = EchoCatalog(stage.clock, script)
-        self.services = replace(stage.services, catalog=self.catalog)
         self.settings = SettingsFile(folder / "settings.toml", stage.store.worker)
         self.preferences = Preferences(self.settings, stage.scope)
+        self.services = replace(stage.services, catalog=self.catalog, policy=self._policy)
         self.library = Library(self.services, stage.scope)
         self.state = folder / "state.ini"
         self.window = MainWindow(RESOURCES, load_theme(RESOURCES, scheme), self.state)
         self.window.resize(1180, 760)
+
+    def _policy(self, model: ModelRef, own: Mapping[str, Any]) -> RetryPolicy:
+        """The stage's, unless the chat has one of its own."""
+        return self.preferences.retry_policy(model, own) if own else self.stage.services.policy(model, own)
 
     @classmethod
     async def open(

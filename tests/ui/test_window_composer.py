@@ -104,19 +104,22 @@ def test_enter_does_not_send_a_composition(act: Callable[..., None]) -> None:
     act(scene)
 
 
-def test_text_written_while_a_reply_streams_stays_and_says_why(act: Callable[..., None]) -> None:
-    """ux section 3: before there is a queue, Enter keeps the text."""
+def test_an_edit_stays_while_a_reply_streams_and_says_why(act: Callable[..., None]) -> None:
+    """B13: another version of a prompt is not sent while a turn runs; its text stays."""
 
     async def scene(stage: WindowStage) -> None:
         composer = stage.window.page.composer
         await stage.send("go")
-        QTest.keyClicks(composer.editor, "and another thing")
+        stage.window.deeds._view.edit_last()
+        composer.set_text("go on")
+        stage.conversation.regenerate()
+        await stage.drain()
         QTest.keyClick(composer.editor, Qt.Key.Key_Return)
         await stage.drain()
-        assert composer.text() == "and another thing"
+        assert composer.text() == "go on"
         assert "stays here" in stage.find("composerNote").text()
 
-    act(scene, ["partial", HANG])
+    act(scene, ["fine"], ["partial", HANG])
 
 
 def test_what_was_typed_after_send_is_not_eaten(act: Callable[..., None]) -> None:

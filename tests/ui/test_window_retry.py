@@ -165,18 +165,18 @@ def test_waiting_and_silence_are_said_by_the_clock(act: Callable[..., None]) -> 
         said: list[str | None] = []
         await stage.send("go")
         await stage.clock.advance(7)
-        assert view._tick.isActive()
-        assert view._tick.interval() == 1000
-        view._tick.timeout.emit()
+        assert view._silence._tick.isActive()
+        assert view._silence._tick.interval() == 1000
+        view._silence._tick.timeout.emit()
         said.append(view.timeline._stack.live.wait_text)
         await stage.clock.advance(3)
         await stage.clock.advance(21)
-        view._tick.timeout.emit()
+        view._silence._tick.timeout.emit()
         said.append(view.timeline._stack.live.wait_text)
         assert said == ["Waiting for Mistral Small 3.2, 7 s", "No data for 21 s. Stop keeps what is here."]
         stage.conversation.stop()
         await stage.drain()
-        assert not view._tick.isActive()
+        assert not view._silence._tick.isActive()
 
     act(scene, [{"wait": 10}, "some words", HANG])
 

@@ -13,7 +13,7 @@ from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Attempt, AttemptState, Entry, Session
 from reprise.ui.fuzzy import match
 from reprise.ui.language import duration
-from reprise.ui.timeline_items import items_of
+from reprise.ui.timeline_items import Telling, items_of
 from reprise.ui.words import attempt_rows, failure_sentence, pending_sentence
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
@@ -53,7 +53,9 @@ def test_a_reply_cut_at_the_output_limit_says_so_however_the_limit_is_spelt(reas
     """L13, D9: the domain decides what a cut reply is."""
     reply = Message(Role.ASSISTANT, (TextPart("words"),), ReplyInfo(MODEL, reason))
     entry = Entry("e", "s", None, NOW, reply)
-    (item,) = items_of(History(Session("s", "T", "e", NOW, NOW), (entry,)), lambda _: "M")
+    (item,) = items_of(
+        History(Session("s", "T", "e", NOW, NOW), (entry,)), Telling(lambda _: "M", lambda entry: (entry,))
+    )
     assert bool(item.note) is is_cut
 
 

@@ -11,12 +11,14 @@ from typing import Any
 from reprise.app.models import Models
 from reprise.app.options import Options
 from reprise.app.paths import DataDir, models_dir
+from reprise.app.reachability import SystemReachability, system_reachability
 from reprise.bridge.library import Library
 from reprise.bridge.preferences import Preferences
 from reprise.bridge.services import Services
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import Answer
 from reprise.domain.ports import Clock, LogError
+from reprise.engine.holds import Holds
 from reprise.providers.builtin.supervisor import BuiltinModel, State
 from reprise.storage.settings_file import SettingsFile
 from reprise.storage.store import Store
@@ -84,6 +86,11 @@ async def compose(
         rng=Random(),
         auto_continue=lambda: int(preferences.value("turn.auto_continue")),
         max_rounds=lambda: int(preferences.value("turn.max_rounds")),
+        holds=Holds(clock),
+        # A scripted run is never held: whoever started it waits for its end (behaviour D14).
+        reachability=SystemReachability(None) if options.quit_when_done else system_reachability(),
+        hold_offline=lambda: bool(preferences.value("retry.hold_offline")),
+        queue_mode=lambda: str(preferences.value("turn.queue")),
         keep_on_followup=lambda: bool(preferences.value("turn.keep_on_followup")),
     )
     return Composition(store, settings, models, Library(services, scope), preferences)

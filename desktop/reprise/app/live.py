@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtGui import QGuiApplication
-
 from reprise.app.builtin_state import ProgressLines, describe
 from reprise.app.clock import BootClock
 from reprise.app.compose import Composition, compose, fill
@@ -86,6 +84,7 @@ class LiveProgram:
         # A scripted run answers its own prompt and goes on with nobody else's.
         await parts.library.load(resume=not self._options.quit_when_done)
         fill(self._window, parts, self._clock)
+        self._window.sessions.tell_interrupted(parts.store.interrupted)
         if not any(key.startswith("appearance.") for key in overrides):
             self._window.look.remember()
         return parts
@@ -150,10 +149,7 @@ class LiveProgram:
         return False
 
     def _other_start(self, say: str | None) -> None:
-        self._window.show()
-        if QGuiApplication.platformName() != "offscreen":  # which has nothing to raise and says so
-            self._window.raise_()
-            self._window.activateWindow()
+        self._window.come_forward()
         if say is not None and self._parts is not None:
             self._parts.library.begin(say)
 

@@ -12,12 +12,12 @@ from reprise.app.options import Options
 from reprise.domain.deltas import Delta
 from reprise.domain.failures import CompletionError, Failure, FailureKind
 from reprise.domain.messages import ModelRef
-from reprise.domain.models import CompletionRequest, ModelInfo, Parameters
+from reprise.domain.models import CompletionRequest, ModelInfo, Parameters, Route
 from reprise.domain.ports import Clock, CompletionProvider, SettingsStore
 from reprise.providers import builtin
 from reprise.providers.builtin.supervisor import BuiltinModel, State, Unavailable
 from reprise.providers.catalog import Provider, ProviderEntry, Surroundings, make_provider
-from reprise.providers.endpoint import KEY_VARIABLE, Timeouts, base_url, clean_key, key_for
+from reprise.providers.endpoint import KEY_VARIABLE, Timeouts, base_url, clean_key, is_loopback, key_for
 
 GIVEN = "given"
 OWN = "own"
@@ -85,6 +85,29 @@ class Models:
     def info(self, ref: ModelRef) -> ModelInfo | None:
         """What is known about a model, if it is offered in this run."""
         return next((info for info in self.models() if info.ref == ref), None)
+
+    def fallback(self) -> ModelRef | None:
+        """The model the settings name for when another one's retries are used up, if it is offered and can answer.
+
+        The one model of a run that names it has no other behind it.
+        """
+        provider, _, model = self._settings.values()["retry.fallback"].partition(":")
+        info = self.info(ModelRef(provider.strip(), model.strip()))
+        return None if info is None or info.unavailable else info.ref
+
+    def route(self, ref: ModelRef) -> Route:
+        """Whose limits a model's requests share, and whether it is on this machine."""
+        if ref.provider == builtin.PROVIDER:
+            return Route(builtin.PROVIDER, is_local=True, prefills=True)
+        try:
+            entry = self._entry(ref.provider)
+        except (CompletionError, ValueError):
+            entry = None
+        if entry is None or not entry.url:
+            return Route(ref.provider, is_local=True)
+        # Two keys are told apart, in this process alone, and neither can be read from it.
+        limits = f"{_origin(entry.url)} {hash(entry.api_key)}"
+        return Route(limits, is_local=is_loopback(_host(entry.url)))
 
     def parameters(self, ref: ModelRef) -> Parameters:
         """What a model's requests carry beside the messages."""

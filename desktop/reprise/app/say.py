@@ -13,6 +13,7 @@ from reprise.domain.events import (
     AttemptFailed,
     AttemptStarted,
     DeltaArrived,
+    ModelSwitched,
     Outcome,
     RetryScheduled,
     RoundCompleted,
@@ -21,7 +22,6 @@ from reprise.domain.events import (
 )
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Message
-from reprise.domain.sessions import Attempt
 
 EXIT_COMPLETED = 0
 EXIT_UNFINISHED = 1
@@ -135,9 +135,11 @@ class SayRun:
                 self._write(text)
             case AttemptFailed() if not self._as_json:
                 self._end_line()
-            case RetryScheduled(pending, entry) if isinstance(entry.data, Attempt) and pending.failure:
+            case RetryScheduled(pending) if pending.failure:
                 wait = f"Retry {pending.retry} of {pending.retries}."
                 print(self._sentence(pending.failure), wait, file=self._err, flush=True)
+            case ModelSwitched(after=after):
+                print(f"Its retries are used up: {after.model} answers instead.", file=self._err, flush=True)
             case RoundCompleted(entry) if isinstance(entry.data, Message) and not self._as_json:
                 self._end_line()
             case TurnFinished():

@@ -2,77 +2,52 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Sequence
-from typing import Any
+from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from reprise.bridge.live_history import LiveHistory, new_session, pending_in
+from reprise.bridge import standing
+from reprise.bridge.branches import BranchCommands
+from reprise.bridge.course import Course
+from reprise.bridge.live_history import LiveHistory, new_session
+from reprise.bridge.message_queue import MessageQueue
 from reprise.bridge.questions import RoundLimitQuestion
 from reprise.bridge.retry_manager import RetryManager
 from reprise.bridge.services import Services
-from reprise.bridge.side_writes import SideWrites
 from reprise.bridge.signals import Listeners
 from reprise.bridge.tasks import TaskScope
-from reprise.bridge.turn_task import NotSent, TurnTask
+from reprise.bridge.turn_signals import SIGNAL_OF
 from reprise.domain.deltas import Partial
-from reprise.domain.events import (
-    Answer,
-    AttemptFailed,
-    AttemptStarted,
-    DeltaArrived,
-    Outcome,
-    RetryScheduled,
-    RoundCompleted,
-    ToolCallStarted,
-    ToolResultRecorded,
-    Truncated,
-    TurnEvent,
-    TurnFinished,
-    TurnStarted,
-    UsageReported,
-)
-from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import Message, ModelRef
-from reprise.domain.models import ModelInfo
+from reprise.domain.events import Answer, DeltaArrived, TurnEvent
+from reprise.domain.messages import ModelRef
 from reprise.domain.ports import History
-from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Session
-from reprise.domain.turns import AwaitingRetry, Finished, Idle, Streaming, TurnState, advance, is_busy
+from reprise.domain.retry import PendingRetry, PolicyName
+from reprise.domain.sessions import Delivery, Entry, Session
+from reprise.domain.turns import TurnState
 
-_CLOSE_S = 1.0
-
-_SIGNAL_OF: dict[type[object], str] = {
-    TurnStarted: "turn_started",
-    AttemptStarted: "attempt_started",
-    AttemptFailed: "attempt_failed",
-    RetryScheduled: "retry_scheduled",
-    RoundCompleted: "round_completed",
-    Truncated: "truncated",
-    UsageReported: "usage_reported",
-    ToolCallStarted: "tool_call_started",
-    ToolResultRecorded: "tool_result_recorded",
-    TurnFinished: "turn_finished",
-}
-"""The events that have a signal with themselves in it; the rest is said by others (deltas, retries, questions)."""
+_POLICY = "retry.policy"
 
 
 class Conversation(QObject):
     """One session, stored or new. Everything here runs on the window's thread; commands return at once.
 
     The properties are up to date before the signal about them is emitted, and both after the log has committed.
+    A command that cannot be done is `refused` with the reason, or does nothing where there is nothing to do. While a
+    turn runs none is done but those that say so; a wait counts as running (behaviour B13).
 
     Signals:
         turn_started(TurnStarted), attempt_started(AttemptStarted), delta_arrived(Delta),
         attempt_failed(AttemptFailed), retry_scheduled(RetryScheduled), round_completed(RoundCompleted),
         truncated(Truncated), usage_reported(UsageReported), tool_call_started(ToolCallStarted),
-        tool_result_recorded(ToolResultRecorded), turn_finished(TurnFinished): the engine's events, one each.
+        tool_result_recorded(ToolResultRecorded), model_switched(ModelSwitched), steered(Steered),
+        turn_finished(TurnFinished): the engine's events, one each.
         state_changed(TurnState): before the event's own signal.
-        history_changed(): the branch or the attempts changed (loaded, prompt, reply, result, failed attempt, model).
-        title_changed(str), model_changed(ModelRef).
-        prompt_stored(str): the text sent is on disk; the composer may forget it.
+        history_changed(): the history is another (loaded, prompt, reply, result, attempt, change, branch, queue).
+        title_changed(str), model_changed(ModelRef): also by a fallback, and by another branch.
+        prompt_stored(str): the text sent is on disk, as a prompt or in the queue; the composer may forget it.
         send_refused(str, Failure): the text was not taken; it is the composer's again.
+        text_returned(str): a prompt or queued messages are the composer's again, ahead of what is in it.
+        refused(str): a sentence: why a command was not done.
         question_asked(int): go on after this many tool rounds? `answer` settles it.
         question_settled(): the question is gone (answered, stopped or closed).
         problem(str): a sentence about something else that could not be stored.
@@ -88,6 +63,8 @@ class Conversation(QObject):
     usage_reported = Signal(object)
     tool_call_started = Signal(object)
     tool_result_recorded = Signal(object)
+    model_switched = Signal(object)
+    steered = Signal(object)
     turn_finished = Signal(object)
     state_changed = Signal(object)
     history_changed = Signal()
@@ -95,6 +72,8 @@ class Conversation(QObject):
     model_changed = Signal(object)
     prompt_stored = Signal(str)
     send_refused = Signal(str, object)
+    text_returned = Signal(str)
+    refused = Signal(str)
     question_asked = Signal(int)
     question_settled = Signal()
     problem = Signal(str)
@@ -105,23 +84,20 @@ class Conversation(QObject):
         """`session` None begins a new chat: it has an id at once and is stored with its first prompt."""
         super().__init__(parent)
         self._services = services
-        self._scope = scope
-        self._live = LiveHistory(
+        self._live = live = LiveHistory(
             session or new_session(services.clock), services.log, services.sessions, is_stored=session is not None
         )
-        self._retries = RetryManager(services.clock, scope, self)
-        self._side_writes = SideWrites(self._live, services.clock, scope, self._tell_history, self.problem.emit)
-        self._retries.extended.connect(self._side_writes.move_retry)
-        self._told_title = self.title
-        self._chosen: ModelRef | None = None
-        self._state: TurnState = Idle()
-        self._partial: Partial | None = None
-        self._waiting_since: float | None = None
-        self._turn: TurnTask | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._is_closing = False
         self._question = RoundLimitQuestion(self.question_asked.emit, self.question_settled.emit)
+        self._course = course = Course(live, services, scope, self._question, self._tell, self)
+        self._branches = BranchCommands(course)
+        self._told_title, self._told_model, self._told_state = self.title, self.model, self.state
         self._listeners: Listeners[TurnEvent] = Listeners()
+        course.text_stored.connect(self.prompt_stored)
+        course.text_refused.connect(self.send_refused)
+        course.refused.connect(self.refused)
+        course.problem.connect(self.problem)
+        course.changed.connect(self._look)
+        course.queue.given_back.connect(self.text_returned)
 
     # -- what is
 
@@ -129,16 +105,6 @@ class Conversation(QObject):
     def session_id(self) -> str:
         """The session's id; a new chat has one before it is stored."""
         return self._live.session.id
-
-    @property
-    def is_stored(self) -> bool:
-        """False for a new chat until its first prompt is on disk."""
-        return self._live.is_stored
-
-    @property
-    def is_loaded(self) -> bool:
-        """True once `history` is the session's (at once for a new chat)."""
-        return self._live.is_loaded
 
     @property
     def session(self) -> Session:
@@ -151,44 +117,80 @@ class Conversation(QObject):
         return self._live.session.title
 
     @property
+    def is_stored(self) -> bool:
+        """False for a new chat until its first prompt is on disk."""
+        return self._live.is_stored
+
+    @property
+    def is_loaded(self) -> bool:
+        """True once `history` is the session's (at once for a new chat)."""
+        return self._live.is_loaded
+
+    @property
+    def history(self) -> History:
+        """The session as it is on disk: the active branch, the attempts under its entries, the queue."""
+        return self._live.history
+
+    @property
     def model(self) -> ModelRef | None:
         """Who answers the next prompt; None when no model is known."""
-        return self._chosen or self._live.session.model or self._services.catalog.default()
+        return self._course.model
+
+    @property
+    def switched_from(self) -> ModelRef | None:
+        """Whom the model in force stands in for since the newest reply or failure (behaviour D13); None = nobody."""
+        switch = standing.switched_from(self.history.branch)
+        return switch[1] if switch is not None and switch[0] == self.model else None
+
+    @property
+    def policy_name(self) -> str | None:
+        """The session's own retry policy; None when it has that of the settings."""
+        return self._course.choices.params.get(_POLICY)
 
     @property
     def state(self) -> TurnState:
         """The state of the newest turn of this life of the session."""
-        return self._state
+        return self._course.fold.state
 
     @property
     def is_busy(self) -> bool:
         """True from Send (or Retry) until the turn is settled, waits included (behaviour L22)."""
-        return self._task is not None
+        return self._course.is_busy
 
     @property
     def is_resting(self) -> bool:
         """True when nothing of this conversation runs: it could be forgotten and read again."""
-        return not self.is_busy and not self._side_writes.is_writing
+        return not self.is_busy and not self._course.writes.is_writing
 
     @property
     def pending(self) -> PendingRetry | None:
         """What Retry would go on with, or what counts down (`due_at` set); None while streaming or when all is said."""
-        return self._retries.pending
-
-    @property
-    def history(self) -> History:
-        """The session as it is on disk: the active branch, and the attempts under its entries, oldest first."""
-        return self._live.history
+        return self._course.retries.pending
 
     @property
     def partial(self) -> Partial | None:
         """The reply under construction, from the attempt's start until it is a message or a failed attempt."""
-        return self._partial
+        return self._course.fold.partial
+
+    @property
+    def beside(self) -> Entry | None:
+        """The reply that stands while the turn that runs makes another of it (Regenerate, Continue)."""
+        return self._course.fold.beside
+
+    @property
+    def waiting_since(self) -> float | None:
+        """Clock time of the last delta, or of the request while none came; None when no request runs."""
+        return self._course.fold.waiting_since
 
     @property
     def retry_manager(self) -> RetryManager:
         """This conversation's countdown (`retry_manager.retry_now()` is the banner's button)."""
-        return self._retries
+        return self._course.retries
+
+    @property
+    def queue(self) -> MessageQueue:
+        """What waits for its delivery (behaviour I5)."""
+        return self._course.queue
 
     @property
     def question_rounds(self) -> int | None:
@@ -196,56 +198,98 @@ class Conversation(QObject):
         return self._question.rounds
 
     @property
-    def waiting_since(self) -> float | None:
-        """Clock time of the last delta, or of the request while none came; None when no request runs."""
-        return self._waiting_since
+    def can_keep(self) -> bool:
+        """Whether `keep` would do something."""
+        return self._course.why_not(waits=True) is None and standing.keepable(self.history) is not None
 
-    # -- commands
+    @property
+    def can_go_on(self) -> bool:
+        """Whether `go_on` would do something."""
+        return self._course.why_not(waits=True) is None and standing.unfinished(self.history) is not None
 
-    def send(self, text: str) -> bool:
-        """Start a turn. False, with `send_refused`, while busy, for blank text and without a model."""
-        model = self.model
-        if self._is_closing or self.is_busy:
-            return self._refuse(text, "A reply is still on its way in this chat.")
-        if not text.strip():
-            return self._refuse(text, "There is nothing to send.")
-        if model is None:
-            return self._refuse(text, _why_no_model(self._services.catalog.models()))
-        turn = self._new_turn()
-        self._begin(turn, turn.send(text, model), text)
-        return True
+    def is_free(self) -> bool:
+        """Whether nothing runs here that a command must not disturb; else that is told (`refused`)."""
+        return self._course.may()
+
+    def siblings(self, entry_id: str) -> tuple[str, ...]:
+        """The alternatives to a reply or a prompt, oldest first, itself included (behaviour N1)."""
+        return self._live.tree.siblings(entry_id)
+
+    def regenerate_blocked(self) -> str | None:
+        """Why the newest reply cannot be regenerated now; None = it can."""
+        return self._course.why_not() or self._course.why_no_other_reply()
+
+    # -- commands: the turn
+
+    def send(self, text: str, delivery: Delivery = Delivery.STEER) -> bool:
+        """Start a turn, or while one runs keep the message for its delivery (behaviour I4). False = not taken.
+
+        What is not taken is `send_refused`; the same text again, before it could be stored, is not said twice.
+        """
+        return self._course.send(text, delivery)
+
+    def resend(self, prompt_id: str, text: str) -> bool:
+        """Start a turn with `text` in the place of an earlier prompt, which stays as its sibling (behaviour B9)."""
+        return self._course.resend(prompt_id, text)
 
     @Slot()
     def stop(self) -> None:
         """Answer an open question with Stop, else cancel the wait, else stop the turn, else nothing (behaviour D6, D7).
 
-        A prompt on its way to the disk gets there first: the turn ends before anything is sent.
+        A prompt on its way to the disk gets there first: the turn ends before anything is sent. Queued messages are
+        `text_returned`.
         """
-        if self._question.rounds is not None:
-            self.answer(Answer.STOP)
-        elif self._retries.is_counting:
-            self._retries.cancel()
-        elif self._turn is not None and not self._retries.is_cancelling:
-            self._turn.stop()
+        self._course.stop()
 
     @Slot()
     def retry(self) -> None:
-        """Retry now during a countdown, go on with the pending turn otherwise, nothing when nothing is pending."""
-        if self._retries.is_counting:
-            self._retries.retry_now()
-        elif self.pending is not None:
-            self._resume()
+        """Retry now during a countdown, else go on with the pending turn; nothing while a turn runs (behaviour B3)."""
+        self._course.retry()
+
+    def retry_after(self, delay_s: float) -> None:
+        """Retry the pending turn in `delay_s` seconds, as one of several retries that begin in a row (behaviour D3)."""
+        self._course.retry_after(delay_s)
 
     @Slot()
     def wait_as_asked(self) -> None:
         """Let the pending turn wait as long as its provider asks for, then retry it (behaviour D3); else nothing."""
-        pending = pending_in(self.history, self._services.clock)
-        if pending is not None and pending.ask_s is not None:
-            self._resume(pending.waiting_until(self._services.clock.now() + pending.ask_s))
+        self._course.wait_as_asked()
+
+    def retry_with(self, model: ModelRef) -> None:
+        """Retry the pending turn with another model; a wait is ended for it (behaviour N4)."""
+        self._course.retry_with(model)
+
+    @Slot()
+    def go_on(self) -> None:
+        """Go on from the words under the pending prompt, else from a reply that stops short; a wait ends for it."""
+        self._course.go_on()
+
+    def regenerate(self, reply_id: str | None = None) -> None:
+        """Another reply beside this one, or (None) beside the newest; it stands until there is one (behaviour D20)."""
+        self._course.regenerate(reply_id)
 
     def answer(self, answer: Answer) -> None:
         """Settle the open question; nothing when none is open."""
         self._question.answer(answer)
+
+    # -- commands: the branch
+
+    @Slot()
+    def keep(self) -> None:
+        """Make what stands under the pending prompt the reply; a wait is ended for it (behaviour D5)."""
+        self._branches.keep()
+
+    @Slot()
+    def take_back(self) -> None:
+        """Take the pending prompt off the branch and give its text back, the queue's behind it (behaviour D6, B10)."""
+        self._branches.take_back()
+
+    def step_branch(self, entry_id: str, by: int) -> None:
+        """Show the next (1) or previous (-1) alternative to a reply or prompt, where it stood last (behaviour N1, B8).
+
+        Nothing at the ends.
+        """
+        self._branches.step(entry_id, by)
 
     def choose_model(self, model: ModelRef) -> None:
         """From here on `model` answers; recorded in the log once the session is stored (behaviour P10, S5).
@@ -253,141 +297,66 @@ class Conversation(QObject):
         A turn that runs goes on with the model it has.
         """
         if model != self.model:
-            self._chosen = model
-            self.model_changed.emit(model)
-            self._record_choice()
+            self._course.choices.choose_model(model)
+            self._look()
+            self._course.record_choices()
+
+    def set_policy(self, name: str | None) -> None:
+        """From here on the session has this retry policy, or (None) that of the settings; for turns to come (D2)."""
+        if name is not None and name not in tuple(PolicyName):
+            self.refused.emit(f"There is no retry policy called {name}.")
+        elif name != self.policy_name:
+            self._course.choices.choose(_POLICY, name)
+            self._course.record_choices()
+
+    # -- its life
 
     def retitle(self, title: str) -> None:
         """The session has another title, and it is stored."""
         self._live.retitle(title)
-        self._tell_history()
+        self._look()
 
     async def load(self) -> None:
         """Read the history; a retry that is not yet due goes on counting down (behaviour D8). Raises LogError."""
         await self._live.load()
-        if self.is_busy or self._is_closing:
-            return
-        pending = pending_in(self.history, self._services.clock)
-        self._retries.set_pending(None if pending is None else pending.waiting_until(None))
-        self._tell_history()
-        if pending is not None and pending.due_at is not None:
-            self._resume(pending, retry=pending.retry)
+        self._course.loaded()
 
     async def close(self) -> None:
         """End what runs because the program closes, within 1 s.
 
         The running attempt is recorded as interrupted, with what arrived; a scheduled retry stays scheduled.
         """
-        self._is_closing = True
-        if self._turn is not None and self._task is not None:
-            self._turn.close()
-            await asyncio.wait({self._task}, timeout=_CLOSE_S)
+        await self._course.close()
+
+    async def end(self) -> None:
+        """End what runs because the session goes, within 1 s: as stopped, and nothing is begun any more."""
+        await self._course.end()
 
     def subscribe(self, callback: Callable[[TurnEvent], None]) -> Callable[[], None]:
         """Let `callback` have every event, after the signals; returns what ends it. One that raises changes nothing."""
         return self._listeners.add(callback)
 
-    # -- a turn
+    # -- within
 
-    def _refuse(self, text: str, sentence: str) -> bool:
-        self.send_refused.emit(text, Failure(FailureKind.BAD_REQUEST, sentence, retryable=False))
-        return False
-
-    def _new_turn(self) -> TurnTask:
-        return TurnTask(self._live, self._services, self._retries, self._question, self._take)
-
-    def _resume(self, waiting: PendingRetry | None = None, *, retry: int = 0) -> None:
-        model, attempt = self.model, self._live.newest_attempt()
-        if self.is_busy or self._is_closing or model is None:
-            return
-        turn = self._new_turn()
-        self._begin(turn, turn.resume(model, waiting, attempt, retry=retry))
-
-    def _begin(self, turn: TurnTask, play: Coroutine[Any, Any, TurnFinished | None], text: str = "") -> None:
-        self._turn = turn
-        self._task = self._scope.start(self._see_through(play, text), name=self.session_id)
-
-    async def _see_through(self, play: Coroutine[Any, Any, TurnFinished | None], text: str) -> None:
-        try:
-            finished = await play
-        except NotSent as refusal:
-            self._turn = self._task = None
-            self.send_refused.emit(text, refusal.failure)
-            return
-        # Whoever hears of the end may send at once.
-        self._turn = self._task = None
-        if finished is None:
-            self._retries.set_pending(None)
-        else:
-            self._finish(finished)
-        self._record_choice()
-
-    def _take(self, event: TurnEvent) -> None:
-        """Fold one event in, then tell of it."""
-        was, self._state = self._state, _next_state(self._state, event)
-        match event:
-            case TurnStarted():
-                self._retries.set_pending(None)
-            case AttemptStarted():
-                self._partial = Partial()
-                self._waiting_since = self._services.clock.now()
-            case DeltaArrived(delta):
-                if self._partial is not None:
-                    self._partial.append(delta)
-                self._waiting_since = self._services.clock.now()
-            case RoundCompleted() | AttemptFailed():
-                self._partial = self._waiting_since = None
-        self._tell(event, was)
-        if isinstance(event, TurnStarted) and not event.resumed and isinstance(event.prompt.data, Message):
-            self.prompt_stored.emit(event.prompt.data.text)
-
-    def _finish(self, event: TurnFinished) -> None:
-        was, self._state = self._state, Finished(event.outcome, event.pending)
-        self._partial = self._waiting_since = None
-        self._retries.set_pending(event.pending)
-        if event.outcome is Outcome.FAILED and event.failure is not None:
-            self._retries.report_exhausted(event.failure)
-        self._tell(event, was)
-
-    def _tell(self, event: TurnEvent, was: TurnState) -> None:
-        if self._state != was:
-            self.state_changed.emit(self._state)
-        self._tell_history()
+    def _tell(self, event: TurnEvent) -> None:
+        self._look()
         if isinstance(event, DeltaArrived):
             self.delta_arrived.emit(event.delta)
-        elif (name := _SIGNAL_OF.get(type(event))) is not None:
+        elif (name := SIGNAL_OF.get(type(event))) is not None:
             getattr(self, name).emit(event)
         self._listeners.tell(event)
 
-    def _tell_history(self) -> None:
+    def _look(self) -> None:
+        """Tell what is another than it was told."""
+        if (state := self.state) != self._told_state:
+            self._told_state = state
+            self.state_changed.emit(state)
         if self._live.take_news():
-            title = self.title
             self.history_changed.emit()
-            if title != self._told_title:
-                self._told_title = title
-                self.title_changed.emit(title)
-
-    def _record_choice(self) -> None:
-        """Store the chosen model, unless a turn runs: that one ends first."""
-        if self._chosen is not None and self._live.is_stored and not self.is_busy and not self._is_closing:
-            self._side_writes.record_model(self._chosen)
-
-
-def _why_no_model(models: Sequence[ModelInfo]) -> str:
-    """The sentence for a text that nobody can be asked, with why the first model that cannot answer cannot."""
-    reason = next((info.unavailable for info in models if info.unavailable), None)
-    if reason is None:
-        return "No model is chosen."
-    can_choose = any(info.unavailable is None for info in models)
-    return f"No model is chosen. {reason}" if can_choose else f"No model can answer: {reason}"
-
-
-def _next_state(state: TurnState, event: TurnEvent) -> TurnState:
-    """`turns.advance`, and the two edges around a wait that no turn of this life began (behaviour D3, D8)."""
-    match state, event:
-        case _, RetryScheduled(pending, entry) if not is_busy(state):
-            return AwaitingRetry(1, entry.data.number if isinstance(entry.data, Attempt) else 1, pending)
-        case AwaitingRetry(), TurnStarted(resumed=True):
-            return Streaming(1, 1)
-        case _:
-            return advance(state, event)
+            self.queue.look()
+        if (title := self.title) != self._told_title:
+            self._told_title = title
+            self.title_changed.emit(title)
+        if (model := self.model) is not None and model != self._told_model:
+            self._told_model = model
+            self.model_changed.emit(model)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
+from collections.abc import Coroutine, Sequence
 from functools import partial
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from reprise.bridge.conversation import Conversation
+from reprise.bridge.draft_box import DraftBox
 from reprise.bridge.services import Services
+from reprise.bridge.session_list import SessionList
 from reprise.bridge.session_row import Mark, SessionRow
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import TurnFinished
@@ -21,6 +26,9 @@ _KEPT_ALIVE = 8
 _NEW_CHAT = ""
 """The key of the new chat's draft."""
 
+_STAGGER_S = 2.0
+"""Between two retries that were asked for at once and share the limits of a provider and key (behaviour D3)."""
+
 
 class Library(QObject):
     """Owns the conversations and keeps each one while it streams, waits or asks, shown or not.
@@ -29,6 +37,10 @@ class Library(QObject):
         reset(): the list was replaced or put in another order.
         row_changed(str), row_added(str): by session id; a new chat is added once its first prompt is stored.
         current_changed(Conversation): another conversation is shown.
+        turn_ended(str, TurnFinished), turn_asks(str, int): of every session, by its id: a turn is over, or asks
+            whether to go on after so many tool rounds.
+        trashed(str, str): a session is in the trash: its id and title. `restore` brings it back.
+        interrupted_found(tuple of str): the sessions whose turns the last life of the program left in the middle.
         problem(str): a sentence about something that could not be read or stored.
     """
 
@@ -36,16 +48,18 @@ class Library(QObject):
     row_changed = Signal(str)
     row_added = Signal(str)
     current_changed = Signal(object)
+    turn_ended = Signal(str, object)
+    turn_asks = Signal(str, int)
+    trashed = Signal(str, str)
+    interrupted_found = Signal(object)
     problem = Signal(str)
 
     def __init__(self, services: Services, scope: TaskScope, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._services = services
         self._scope = scope
-        self._order: list[str] = []
-        self._rows: dict[str, SessionRow] = {}
-        self._sessions: dict[str, Session] = {}
-        self._drafts: dict[str, Draft] = {}
+        self._list = SessionList(self._row_of, self.reset.emit, self.row_added.emit, self.row_changed.emit)
+        self._drafts = DraftBox(services.drafts, scope, self._refresh, self.problem.emit)
         self._unread: set[str] = set()
         self._loading: set[str] = set()
         # In the order of use, the newest last.
@@ -59,38 +73,34 @@ class Library(QObject):
         """The conversation that is shown; a new chat from the start."""
         return self._current
 
-    async def load(self, *, resume: bool = True) -> None:
+    async def load(self, *, resume: bool = True, interrupted: Sequence[str] = ()) -> None:
         """Read the sessions and the drafts; `problem` says what could not be read.
 
         Retries that are not yet due go on counting down, and fire, without their chats being opened (behaviour D8);
-        not so without `resume`.
+        not so without `resume`. `interrupted` is what the start found (`interrupted_found`).
         """
         try:
             sessions = await self._services.sessions.list()
-            drafts = await self._services.drafts.load()
+            await self._drafts.load()
         except LogError as error:
             self.problem.emit(str(error))
             return
-        self._drafts = {**drafts, **self._drafts}
-        known = {session.id: session for session in sessions}
-        begun = [key for key in self._order if key not in known]
-        self._sessions = {**known, **{key: self._live[key].session for key in self._live if self._live[key].is_stored}}
-        self._order = [*begun, *known]
-        self._rows = {key: self._make_row(key) for key in self._order}
-        self.reset.emit()
-        self._gather_drafts()
+        self._list.replace(sessions, [each.session for each in self._live.values() if each.is_stored])
+        await self._gather_drafts()
         now = self._services.clock.utc()
         for session in sessions if resume else ():
             if session.retry_at is not None and session.retry_at > now:
                 self._reach(session.id)
+        if found := tuple(key for key in interrupted if key in self._list):
+            self.interrupted_found.emit(found)
 
     def rows(self) -> list[SessionRow]:
         """Every stored session, newest activity first."""
-        return [self._rows[key] for key in self._order]
+        return self._list.rows
 
     def row(self, session_id: str) -> SessionRow | None:
         """One row; None for a session that is not in the list."""
-        return self._rows.get(session_id)
+        return self._list.row(session_id)
 
     def conversation(self, session_id: str) -> Conversation | None:
         """The live conversation of a session, if there is one."""
@@ -122,14 +132,48 @@ class Library(QObject):
 
     def step(self, by: int) -> None:
         """Show the next (1) or previous (-1) session of the list; nothing at its ends. A new chat is before it."""
-        shown = self._current.session_id
-        index = (self._order.index(shown) if shown in self._order else -1) + by
-        if 0 <= index < len(self._order):
-            self.open(self._order[index])
+        ids, shown = self._list.ids, self._current.session_id
+        index = (ids.index(shown) if shown in ids else -1) + by
+        if 0 <= index < len(ids):
+            self.open(ids[index])
 
     def rename(self, session_id: str, title: str) -> None:
         """Give a session another title; `problem` says why not."""
-        self._scope.start(self._rename(session_id, title), name=f"rename {session_id}", writes=True)
+        self._start(self._rename(session_id, title), f"rename {session_id}")
+
+    def pending_ids(self) -> list[str]:
+        """The sessions with a turn that can be retried and does not wait for that by itself, in the list's order."""
+        return [row.session.id for row in self._list.rows if row.session.pending and not self._is_busy(row.session.id)]
+
+    def retry_pending(self, ids: Sequence[str] | None = None) -> None:
+        """Retry these sessions, or (None) every one that is pending; what runs or counts down is left alone.
+
+        Those that share the limits of a provider and key begin 2 s apart, the first at once (behaviour D3).
+        """
+        wanted = set(self._list.ids if ids is None else ids)
+        self._start(self._retry([key for key in self.pending_ids() if key in wanted]), "retry")
+
+    def fork(self, session_id: str, entry_id: str | None) -> None:
+        """Begin a session with a copy of the branch up to an entry (None = nothing), and show it (behaviour B11).
+
+        While something runs there it is refused, by that conversation (F79).
+        """
+        conversation = self._live.get(session_id)
+        if session_id in self._list and (conversation is None or conversation.is_free()):
+            self._start(self._fork(session_id, entry_id), f"fork {session_id}")
+
+    def trash(self, session_id: str) -> None:
+        """End what runs in a session and take it out of the list; `trashed` follows. Shown, a new chat takes its place.
+
+        Nothing for a session that is not in the list.
+        """
+        if session_id in self._list:
+            self._start(self._trash(session_id), f"trash {session_id}")
+
+    def restore(self, session_id: str) -> None:
+        """Take a session out of the trash; nothing for one that is in the list."""
+        if session_id not in self._list:
+            self._start(self._restore(session_id), f"restore {session_id}")
 
     def draft(self, session_id: str) -> Draft | None:
         """The unsent text of a session (of a new chat under its own id)."""
@@ -137,7 +181,7 @@ class Library(QObject):
 
     def save_draft(self, session_id: str, draft: Draft | None) -> None:
         """Keep or forget unsent text; empty text is forgotten."""
-        self._keep_draft(self._draft_key(session_id), draft if draft is not None and draft.text else None)
+        self._drafts.keep(self._draft_key(session_id), draft)
 
     async def close(self) -> None:
         """End every conversation because the program closes, within 1 s."""
@@ -149,15 +193,19 @@ class Library(QObject):
         conversation = self._adopt(Conversation(None, self._services, self._scope))
         if self._new_id in self._live:
             # Its prompt is on its way to the disk: what is typed there is its own from here on.
-            self._move_draft(_NEW_CHAT, self._new_id)
+            self._drafts.move(_NEW_CHAT, self._new_id)
         self._new_id = conversation.session_id
         return conversation
+
+    def _is_busy(self, session_id: str) -> bool:
+        conversation = self._live.get(session_id)
+        return conversation is not None and conversation.is_busy
 
     def _reach(self, session_id: str) -> Conversation | None:
         """The conversation of a session, being read if it was not; None for an unknown id."""
         conversation = self._live.get(session_id)
-        if conversation is None and session_id in self._sessions:
-            conversation = self._adopt(Conversation(self._sessions[session_id], self._services, self._scope))
+        if conversation is None and (session := self._list.session(session_id)) is not None:
+            conversation = self._adopt(Conversation(session, self._services, self._scope))
         if conversation is not None and not conversation.is_loaded and session_id not in self._loading:
             self._loading.add(session_id)
             self._scope.start(self._load(conversation), name=f"load {session_id}")
@@ -179,7 +227,9 @@ class Library(QObject):
         ):
             signal.connect(refresh)
         conversation.turn_finished.connect(partial(self._note_end, key))
+        conversation.question_asked.connect(partial(self._note_question, key))
         conversation.prompt_stored.connect(partial(self._note_prompt, key))
+        conversation.text_returned.connect(partial(self._note_return, key))
         conversation.problem.connect(self.problem)
         return conversation
 
@@ -218,51 +268,43 @@ class Library(QObject):
     def _refresh(self, key: str, *_: object) -> None:
         conversation = self._live.get(key)
         if conversation is not None and conversation.is_stored:
-            was, self._sessions[key] = self._sessions.get(key), conversation.session
-            if was is None or was.updated_at != conversation.session.updated_at:
-                self._to_top(key)
-        if key not in self._sessions:
-            return
-        row = self._make_row(key)
-        was_row, self._rows[key] = self._rows.get(key), row
-        if was_row is None:
-            self.row_added.emit(key)
-        elif row != was_row:
-            self.row_changed.emit(key)
+            self._list.put(conversation.session)
+        else:
+            self._list.refresh(key)
 
-    def _to_top(self, key: str) -> None:
-        is_new = key not in self._order
-        if not is_new and self._order[0] == key:
-            return
-        if not is_new:
-            self._order.remove(key)
-        self._order.insert(0, key)
-        if not is_new:
-            self.reset.emit()
-
-    def _make_row(self, key: str) -> SessionRow:
-        conversation = self._live.get(key)
+    def _row_of(self, session: Session) -> SessionRow:
+        conversation = self._live.get(session.id)
         left = None if conversation is None else conversation.retry_manager.seconds_left
-        return SessionRow(self._sessions[key], self._mark(key, conversation), left)
+        return SessionRow(session, self._mark(session, conversation), left)
 
-    def _mark(self, key: str, conversation: Conversation | None) -> Mark:
+    def _mark(self, session: Session, conversation: Conversation | None) -> Mark:
         if conversation is not None and conversation.is_busy:
             if conversation.question_rounds is not None:
                 return Mark.ASKS
             return Mark.COUNTDOWN if conversation.retry_manager.is_counting else Mark.STREAMING
-        if self._sessions[key].pending:
+        if session.pending:
             return Mark.PENDING
-        if key in self._unread:
+        if session.id in self._unread:
             return Mark.UNREAD
-        if key in self._drafts and key != self._current.session_id:
+        if session.id in self._drafts and session.id != self._current.session_id:
             return Mark.DRAFT
         return Mark.NONE
 
-    def _note_end(self, key: str, _: TurnFinished) -> None:
+    def _note_end(self, key: str, finished: TurnFinished) -> None:
+        if key not in self._live:
+            return
         if key != self._current.session_id:
             self._unread.add(key)
         self._refresh(key)
+        self.turn_ended.emit(key, finished)
         self._let_go()
+
+    def _note_question(self, key: str, rounds: int) -> None:
+        if key in self._live:
+            self.turn_asks.emit(key, rounds)
+
+    def _note_return(self, key: str, text: str) -> None:
+        self._drafts.put_ahead(self._draft_key(key), text)
 
     def _note_prompt(self, key: str, text: str) -> None:
         draft = self.draft(key)
@@ -271,51 +313,77 @@ class Library(QObject):
         if key == self._new_id:
             # What was typed behind the prompt belongs to what is a session now.
             self._new_id = ""
-            self._move_draft(_NEW_CHAT, key)
+            self._drafts.move(_NEW_CHAT, key)
 
     def _draft_key(self, session_id: str) -> str:
         return _NEW_CHAT if session_id == self._new_id else session_id
 
-    def _move_draft(self, source: str, target: str) -> None:
-        if (draft := self._drafts.get(source)) is not None:
-            # In this order: a crash in between leaves the text twice, and not at all the other way round.
-            self._keep_draft(target, draft)
-            self._keep_draft(source, None)
+    async def _gather_drafts(self) -> None:
+        """Put what was left unsent in chats that never came to be behind the new chat's text."""
+        lost = [key for key in self._drafts if key and key not in self._list and key not in self._live]
+        self._drafts.gather([key for key in lost if not await self._is_stored(key)], _NEW_CHAT)
 
-    def _gather_drafts(self) -> None:
-        """Put what was left unsent in chats that never came to be behind the new chat's text, nothing lost."""
-        lost = [key for key in self._drafts if key and key not in self._sessions and key not in self._live]
-        if not lost:
-            return
-        kept = self._drafts.get(_NEW_CHAT, Draft(""))
-        texts = [kept.text, *(self._drafts[key].text for key in lost)]
-        self._keep_draft(_NEW_CHAT, Draft("\n\n".join(text for text in texts if text), kept.cursor))
-        for key in lost:
-            self._keep_draft(key, None)
-
-    def _keep_draft(self, key: str, draft: Draft | None) -> None:
-        if draft == self._drafts.get(key):
-            return
-        if draft is None:
-            del self._drafts[key]
-        else:
-            self._drafts[key] = draft
-        self._refresh(key)
-        self._scope.start(self._save_draft(key, draft), name=f"draft {key}", writes=True)
-
-    async def _save_draft(self, key: str, draft: Draft | None) -> None:
+    async def _is_stored(self, key: str) -> bool:
+        """Whether a session that is not in the list is in the trash."""
         try:
-            await self._services.drafts.save(key, draft)
+            await self._services.sessions.load(key)
+        except LogError:
+            return False
+        return True
+
+    # -- writes
+
+    def _start(self, write: Coroutine[Any, Any, None], name: str) -> None:
+        self._scope.start(self._see_through(write), name=name, writes=True)
+
+    async def _see_through(self, write: Coroutine[Any, Any, None]) -> None:
+        try:
+            await write
         except LogError as error:
             self.problem.emit(str(error))
+
+    async def _retry(self, ids: Sequence[str]) -> None:
+        begun: Counter[str] = Counter()
+        for key in ids:
+            conversation = self._reach(key)
+            if conversation is None:
+                continue
+            await conversation.load()
+            if conversation.is_busy or (model := conversation.model) is None:
+                continue
+            limits = self._services.catalog.route(model).limits
+            conversation.retry_after(_STAGGER_S * begun[limits])
+            begun[limits] += 1
+
+    async def _fork(self, session_id: str, entry_id: str | None) -> None:
+        session = await self._services.sessions.fork(session_id, entry_id)
+        self._list.put_back(session)
+        self.open(session.id)
+
+    async def _trash(self, key: str) -> None:
+        conversation = self._live.pop(key, None)
+        session = self._list.remove(key)
+        self._unread.discard(key)
+        if conversation is self._current:
+            self.new_chat()
+        try:
+            if conversation is not None:
+                await conversation.end()
+            await self._services.sessions.trash(key, self._services.clock.utc())
+        except LogError:
+            self._list.put_back(session)
+            raise
+        self.trashed.emit(key, session.title)
+
+    async def _restore(self, key: str) -> None:
+        await self._services.sessions.trash(key, None)
+        for session in await self._services.sessions.list():
+            if session.id == key:
+                self._list.put_back(session)
 
     async def _rename(self, session_id: str, title: str) -> None:
-        try:
-            session = await self._services.sessions.rename(session_id, title)
-        except LogError as error:
-            self.problem.emit(str(error))
-            return
-        self._sessions[session_id] = session
+        session = await self._services.sessions.rename(session_id, title)
         if (conversation := self._live.get(session_id)) is not None:
             conversation.retitle(session.title)
-        self._refresh(session_id)
+        elif session_id in self._list:
+            self._list.put(session)

@@ -7,22 +7,22 @@ import uuid
 from dataclasses import replace
 from datetime import datetime
 
+from reprise.bridge.standing import kept_reply
 from reprise.domain.deltas import Delta
-from reprise.domain.failures import RETRYABLE_KINDS
-from reprise.domain.messages import Message, ModelRef, Role, ToolResultPart
+from reprise.domain.messages import Message, ModelRef, ToolResultPart
 from reprise.domain.ports import Clock, History, Log, Sessions
-from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import (
     Attempt,
-    AttemptState,
     Entry,
     EntryData,
     ModelChange,
+    Queued,
     Session,
     answered_entry,
-    prompt_entry,
+    model_of,
     title_of,
 )
+from reprise.domain.tree import Node, Tree, node_of
 
 
 def new_session(clock: Clock) -> Session:
@@ -48,6 +48,9 @@ class LiveHistory:
         self._sessions = sessions
         self._branch: list[Entry] = []
         self._attempts: dict[str, tuple[Entry, ...]] = {}
+        self._nodes: list[Node] = []
+        self._tree: Tree | None = None
+        self._queue: tuple[Entry, ...] = ()
         self._history: History | None = None
         self._is_news = False
 
@@ -70,8 +73,22 @@ class LiveHistory:
     def history(self) -> History:
         """The session, whole; the same value until something changes."""
         if self._history is None:
-            self._history = History(self._session, tuple(self._branch), dict(self._attempts))
+            self._history = History(
+                self._session, tuple(self._branch), dict(self._attempts), tuple(self._nodes), self._queue
+            )
         return self._history
+
+    @property
+    def tree(self) -> Tree:
+        """All branches of the session; made when it is first asked for."""
+        if self._tree is None:
+            self._tree = Tree(self._nodes)
+        return self._tree
+
+    @property
+    def queued(self) -> tuple[Entry, ...]:
+        """What waits for its delivery, oldest first."""
+        return self._queue
 
     def take_news(self) -> bool:
         """Whether something changed since this was last asked."""
@@ -88,6 +105,9 @@ class LiveHistory:
         history = await self._sessions.load(self._session.id)
         self._branch = list(history.branch)
         self._attempts = dict(history.attempts)
+        self._nodes = list(history.nodes)
+        self._tree = None
+        self._queue = history.queue
         self._is_loaded = True
         self._changed(history.session)
 
@@ -101,20 +121,30 @@ class LiveHistory:
         attempts = () if answers is None else self._attempts.get(answers.id, ())
         return attempts[-1] if attempts else None
 
+    async def keep_partial(self, partial: Entry) -> None:
+        """Make what an attempt under the pending prompt said the reply (behaviour D5)."""
+        if isinstance(partial.data, Attempt):
+            leaf = self._branch[-1].id
+            under = None if leaf == partial.parent else leaf
+            await self.keep(partial, kept_reply(partial.data, self._branch), under=under)
+
     # -- ports.Log
 
     async def branch(self, session: str) -> tuple[Entry, ...]:
         """The active branch."""
         return self.history.branch
 
-    async def open_turn(self, session: str, message: Message, model: ModelRef) -> Entry:
+    async def open_turn(
+        self, session: str, message: Message, model: ModelRef, *, beside: str | None = None, queued: str | None = None
+    ) -> Entry:
         """Store a prompt."""
-        entry = await self._log.open_turn(session, message, model)
+        entry = await self._log.open_turn(session, message, model, beside=beside, queued=queued)
         if not self._is_stored:
             self._is_stored = True
             self._session = replace(self._session, title=title_of(message.text), created_at=entry.at)
         self._session = replace(self._session, model=model)
-        self._append(entry)
+        self._queue = tuple(waiting for waiting in self._queue if waiting.id != queued)
+        await self._append(entry)
         return entry
 
     async def open_attempt(self, session: str, parent: str, attempt: Attempt) -> Entry:
@@ -132,48 +162,101 @@ class LiveHistory:
         """Complete an attempt."""
         return self._replace_attempt(await self._log.fail_attempt(entry, attempt))
 
-    async def finish_round(self, entry: Entry, message: Message) -> Entry:
+    async def finish_round(self, entry: Entry, message: Message, *, under: str | None = None) -> Entry:
         """Put a message in an attempt's place."""
-        finished = await self._log.finish_round(entry, message)
+        finished = await self._log.finish_round(entry, message, under=under)
         parent = entry.parent or ""
         left = tuple(attempt for attempt in self._attempts.pop(parent, ()) if attempt.id != entry.id)
         if left:
             self._attempts[parent] = left
-        self._append(finished)
+        await self._reply(finished)
         return finished
+
+    async def keep(self, attempt: Entry, message: Message, *, under: str | None = None) -> Entry:
+        """Make what an attempt said the reply."""
+        kept = await self._log.keep(attempt, message, under=under)
+        await self._reply(kept)
+        return kept
 
     async def record_result(self, session: str, parent: str, result: ToolResultPart) -> Entry:
         """Store a tool's result."""
         entry = await self._log.record_result(session, parent, result)
-        self._append(entry)
+        await self._append(entry)
         return entry
 
     async def reschedule(self, entry: Entry, retry_at: datetime | None) -> Entry:
         """Move or clear the time a retry is due."""
         return self._replace_attempt(await self._log.reschedule(entry, retry_at))
 
-    async def append(self, session: str, data: EntryData) -> Entry:
-        """Store a model change or a notice."""
-        entry = await self._log.append(session, data)
+    async def append(self, session: str, data: EntryData, *, under: str | None = None) -> Entry:
+        """Store a change or a notice; beside the branch it is known, and no more."""
+        entry = await self._log.append(session, data, under=under)
+        if entry.parent != self._session.leaf:
+            self._know(entry)
+            self._changed(self._session)
+            return entry
         if isinstance(data, ModelChange):
             self._session = replace(self._session, model=data.model)
-        self._append(entry)
+        await self._append(entry)
         return entry
 
     async def move_leaf(self, session: str, entry: str | None) -> None:
         """Stand elsewhere: on the branch it is cut there, off it the session is read again."""
         await self._log.move_leaf(session, entry)
-        if entry is None or any(entry == kept.id for kept in self._branch):
+        if self._is_on_branch(entry):
             self._cut(entry)
-            self._changed(replace(self._session, leaf=entry))
+            self._changed(replace(self._session, leaf=entry, model=model_of(self._branch) or self._session.model))
         else:
             await self._read()
 
-    def _append(self, entry: Entry) -> None:
+    async def queue(self, session: str, queued: Queued) -> Entry:
+        """Store a message for its delivery."""
+        entry = await self._log.queue(session, queued)
+        self._queue = (*self._queue, entry)
+        self._changed(self._session)
+        return entry
+
+    async def requeue(self, entry: Entry, queued: Queued) -> Entry:
+        """Store another text of a queued message."""
+        changed = await self._log.requeue(entry, queued)
+        self._queue = tuple(changed if waiting.id == changed.id else waiting for waiting in self._queue)
+        self._changed(self._session)
+        return changed
+
+    async def unqueue(self, entry: Entry) -> None:
+        """Take a message off the queue."""
+        await self._log.unqueue(entry)
+        self._queue = tuple(waiting for waiting in self._queue if waiting.id != entry.id)
+        self._changed(self._session)
+
+    # -- memory
+
+    async def _append(self, entry: Entry) -> None:
+        """Stand at a new entry: behind the branch, or where it leaves it."""
+        if not self._is_on_branch(entry.parent):
+            await self._read()
+            return
         self._cut(entry.parent)
         self._branch.append(entry)
+        self._know(entry)
         updated_at = entry.at if isinstance(entry.data, Message) else self._session.updated_at
         self._changed(replace(self._session, leaf=entry.id, updated_at=updated_at))
+
+    async def _reply(self, entry: Entry) -> None:
+        """The same for a reply: elsewhere than where the session stood, its model becomes that branch's (B8)."""
+        moves = entry.parent != self._session.leaf
+        await self._append(entry)
+        if moves:
+            self._changed(replace(self._session, model=model_of(self._branch) or self._session.model))
+
+    def _know(self, entry: Entry) -> None:
+        node = node_of(entry)
+        self._nodes.append(node)
+        if self._tree is not None:
+            self._tree.add(node)
+
+    def _is_on_branch(self, id_: str | None) -> bool:
+        return id_ is None or any(entry.id == id_ for entry in reversed(self._branch))
 
     def _cut(self, leaf: str | None) -> None:
         while self._branch and self._branch[-1].id != leaf:
@@ -193,46 +276,3 @@ class LiveHistory:
         self._session = replace(session, pending=answered_entry(self._branch) is not None, retry_at=retry_at)
         self._history = None
         self._is_news = True
-
-
-def pending_in(history: History, clock: Clock) -> PendingRetry | None:
-    """What is pending in a session, derived from its log (behaviour B1, D8); None when nothing is.
-
-    ``due_at`` is set when a retry is scheduled and not yet due: one whose time has passed is never fired unasked.
-    """
-    answers = answered_entry(history.branch)
-    if answers is None or not isinstance(answers.data, Message):
-        return None
-    prompt = prompt_entry(history.branch)
-    text = prompt.data.text if prompt is not None and isinstance(prompt.data, Message) else ""
-    pending = PendingRetry(text, after_tools=answers.data.role is Role.TOOL)
-    attempts = history.attempts.get(answers.id, ())
-    if not attempts or not isinstance(attempt := attempts[-1].data, Attempt):
-        return pending
-    if attempt.state is not AttemptState.FAILED:
-        return pending
-    due_s = _seconds_until(attempt.retry_at, clock)
-    return replace(
-        pending,
-        failure=attempt.failure,
-        retry=attempt.retry,
-        retries=attempt.retries,
-        due_at=None if due_s is None else clock.now() + due_s,
-        ask_s=_asked_s(attempt, clock),
-    )
-
-
-def _asked_s(attempt: Attempt, clock: Clock) -> float | None:
-    """What is left of a wait over the cap that the provider asked for (behaviour D3)."""
-    failure = attempt.failure
-    if failure is None or failure.retryable or failure.kind not in RETRYABLE_KINDS:
-        return None
-    if failure.retry_after_s is None or attempt.ended_at is None:
-        return None
-    left_s = failure.retry_after_s - (clock.utc() - attempt.ended_at).total_seconds()
-    return left_s if left_s > 0 else None
-
-
-def _seconds_until(moment: datetime | None, clock: Clock) -> float | None:
-    left_s = 0.0 if moment is None else (moment - clock.utc()).total_seconds()
-    return left_s if left_s > 0 else None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from reprise.bridge.tasks import TaskScope
+from reprise.domain.messages import ModelRef
 from reprise.domain.ports import SettingsProblem, SettingsStore
 from reprise.domain.retry import PolicyName, RetryPolicy, policy
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 class Preferences(QObject):
@@ -36,9 +39,16 @@ class Preferences(QObject):
         """Store a value; `changed` or `refused` follows."""
         self._scope.start(self._write(key, value), name=f"store {key}", writes=True)
 
-    def retry_policy(self) -> RetryPolicy:
-        """The retry policy the settings describe (behaviour D2)."""
-        values = self._store.values()
+    def retry_policy(self, model: ModelRef | None = None, own: Mapping[str, Any] = _NOTHING) -> RetryPolicy:
+        """The retry policy of a session with settings of its `own` that `model` answers (behaviour D2).
+
+        The session's own one wins over that of the model's provider, and that over the one for all.
+        """
+        values = dict(self._store.values())
+        provider = None if model is None else values["retry.per_provider"].get(model.provider)
+        if provider is not None:
+            values["retry.policy"] = provider
+        values |= own
         return policy(
             PolicyName(values["retry.policy"]),
             max_retries=values["retry.max_retries"],

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import Coroutine
+from dataclasses import replace
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.failures import Failure
 from reprise.domain.ports import Clock, HoldResult
-from reprise.domain.retry import PendingRetry
+from reprise.domain.retry import PendingRetry, WaitReason
 
 _EPSILON_S = 1e-6
 """Less than this is no time left: sums of floats land a hair before or after the second they mean."""
@@ -19,11 +22,11 @@ _EPSILON_S = 1e-6
 class RetryManager(QObject):
     """One per conversation; implements `ports.RetryGate`. It holds no policy and measures time by the Clock only.
 
-    The wait is decided once, by whoever comes first: the due time, `retry_now`, or `cancel`. What a listener raises
-    changes no outcome (behaviour R10, D19): Qt hands it to `sys.excepthook` and goes on.
+    The wait is decided once, by whoever comes first: the due time (or what it waits for), `retry_now`, or `cancel`.
+    What a listener raises changes no outcome (behaviour R10, D19): Qt hands it to `sys.excepthook` and goes on.
 
     Signals:
-        countdown_started(PendingRetry): a wait began; ``due_at`` is set.
+        countdown_started(PendingRetry): a wait began; ``due_at`` is set, unless it waits for the network (D14).
         countdown_changed(int): seconds left, rounded up, whenever the shown second changes.
         extended(PendingRetry): `extend` moved the due time; ``due_at`` is the new one.
         retry_started(int): the wait ended and retry n begins, by itself or by `retry_now`.
@@ -47,13 +50,13 @@ class RetryManager(QObject):
         self._scope = scope
         self._pending: PendingRetry | None = None
         self._decision: asyncio.Future[HoldResult] | None = None
-        self._due_at = 0.0
+        self._due_at: float | None = None
         self._shown: int | None = None
         self._ticker: asyncio.Task[None] | None = None
 
     @property
     def pending(self) -> PendingRetry | None:
-        """What can be retried now; its ``due_at`` is set exactly while a countdown runs."""
+        """What can be retried now; its ``due_at`` is set only while a countdown runs."""
         return self._pending
 
     @property
@@ -71,33 +74,35 @@ class RetryManager(QObject):
 
     @property
     def seconds_left(self) -> int | None:
-        """Seconds of the wait that are left, rounded up; None when nothing waits."""
-        return self._left() if self.is_counting else None
+        """Seconds of the wait that are left, rounded up; None when nothing waits or no time is set."""
+        return self._left() if self.is_counting and self._due_at is not None else None
 
-    async def hold(self, pending: PendingRetry) -> HoldResult:
-        """Wait until ``pending.due_at`` (as moved by `extend`) or until somebody decides.
+    async def hold(self, pending: PendingRetry, ready: Coroutine[Any, Any, None] | None = None) -> HoldResult:
+        """Wait until ``pending.due_at`` (as moved by `extend`), or until `ready` ends, or until somebody decides.
 
-        Raises RuntimeError while another wait runs and ValueError for a retry that is not scheduled. Cancelling the
-        task ends the wait without a signal; what is pending then is for the conversation to say.
+        Raises RuntimeError while another wait runs and ValueError for one that has no end. Cancelling the task ends
+        the wait without a signal; what is pending then is for the conversation to say.
         """
-        if self._decision is not None:
-            raise RuntimeError("a retry of this conversation waits already")
-        if pending.due_at is None:
-            raise ValueError("a retry without a due time cannot wait")
+        if self._decision is not None or (pending.due_at is None and ready is None):
+            if ready is not None:
+                ready.close()
+            if self._decision is not None:
+                raise RuntimeError("a retry of this conversation waits already")
+            raise ValueError("a wait needs a due time, or something to wait for")
         decision: asyncio.Future[HoldResult] = asyncio.get_running_loop().create_future()
         self._decision = decision
         self._due_at = pending.due_at
         try:
             self.set_pending(pending)
             self.countdown_started.emit(pending)
-            self._count()
+            self._count(ready)
             result = await decision
         finally:
             self._decision = None
-            self._shown = None
+            self._due_at = self._shown = None
             self._stop_ticking()
         if result is HoldResult.CANCELLED:
-            self.set_pending(pending.waiting_until(None))
+            self.set_pending(replace(pending, due_at=None, reason=WaitReason.RETRY))
             self.cancelled.emit()
         else:
             self.set_pending(None)
@@ -116,8 +121,8 @@ class RetryManager(QObject):
 
     @Slot(float)
     def extend(self, seconds: float) -> None:
-        """Move the due time of the running wait by `seconds` (negative = earlier)."""
-        if not self.is_counting or self._pending is None:
+        """Move the due time of the running wait by `seconds` (negative = earlier); nothing when it has none."""
+        if not self.is_counting or self._pending is None or self._due_at is None:
             return
         self._due_at += seconds
         self.set_pending(self._pending.waiting_until(self._due_at))
@@ -139,17 +144,29 @@ class RetryManager(QObject):
             self._decision.set_result(result)
 
     def _left(self) -> int:
-        return max(0, math.ceil(self._due_at - self._clock.now() - _EPSILON_S))
+        due_at = self._clock.now() if self._due_at is None else self._due_at
+        return max(0, math.ceil(due_at - self._clock.now() - _EPSILON_S))
 
-    def _count(self) -> None:
-        """Count from here: a listener may have decided or closed meanwhile."""
+    def _count(self, ready: Coroutine[Any, Any, None] | None = None) -> None:
+        """Count from here, or wait for `ready`: a listener may have decided or closed meanwhile."""
         self._stop_ticking()
-        if self.is_counting and not self._scope.is_closed:
+        if not self.is_counting or self._scope.is_closed:
+            if ready is not None:
+                ready.close()
+        elif ready is None:
             self._ticker = self._scope.start(self._tick(), name="countdown")
+        else:
+            self._ticker = self._scope.start(ready, name="network")
+            self._ticker.add_done_callback(self._became_ready)
+
+    def _became_ready(self, waited: asyncio.Task[None]) -> None:
+        # Of a wait that is over, it is the end of another one's.
+        if waited is self._ticker and not waited.cancelled() and waited.exception() is None:
+            self._decide(HoldResult.ELAPSED)
 
     async def _tick(self) -> None:
         # A computer that slept wakes in the middle of a sleep of at most 0.5 s, finds no time left and goes on.
-        while (left := self._left()) > 0:
+        while self._due_at is not None and (left := self._left()) > 0:
             if left != self._shown:
                 self._shown = left
                 self.countdown_changed.emit(left)

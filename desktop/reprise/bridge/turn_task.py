@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing
+from datetime import timedelta
 from typing import Any
 
-from reprise.bridge.live_history import LiveHistory, pending_in
+from reprise.bridge.choices import Choices
+from reprise.bridge.live_history import LiveHistory
+from reprise.bridge.message_queue import MessageQueue, message_of
 from reprise.bridge.services import Services
+from reprise.bridge.standing import keepable, pending_in
 from reprise.domain.deltas import Delta
 from reprise.domain.events import Outcome, RetryScheduled, TurnEvent, TurnFinished, TurnStarted
 from reprise.domain.failures import CompletionError, Failure, FailureKind
-from reprise.domain.messages import Message, ModelRef, ReplyInfo, Role, TextPart, ThinkingPart, user_message
+from reprise.domain.messages import ModelRef, user_message
 from reprise.domain.models import CompletionRequest
 from reprise.domain.ports import CompletionProvider, HoldResult, LogError, Questions, RetryGate
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, AttemptState, Entry, ModelChange
+from reprise.domain.sessions import Attempt, AttemptState, Entry
+from reprise.engine.progress import Answerer
 from reprise.engine.turn import Turn
 
 logger = logging.getLogger("reprise.conversation")
@@ -25,12 +30,9 @@ logger = logging.getLogger("reprise.conversation")
 _BREATHE_AFTER_S = 0.008
 """A flood of deltas lets the window in this often: half a frame."""
 
-KEPT = "stopped"
-"""The finish reason of a partial that was kept as the reply (behaviour D5)."""
-
 
 class NotSent(Exception):
-    """The prompt is not on disk and nothing was sent; the text is still the composer's."""
+    """The prompt is not on disk and nothing was sent; the text is still where it was."""
 
     def __init__(self, failure: Failure) -> None:
         super().__init__(failure.message)
@@ -38,21 +40,27 @@ class NotSent(Exception):
 
 
 class TurnTask:
-    """Runs one turn, in the task that awaits `send` or `resume`; `stop` and `close` end it from outside."""
+    """Runs one turn, in the task that awaits one of its coroutines; `stop` and `close` end it from outside."""
 
     def __init__(
         self,
         live: LiveHistory,
         services: Services,
+        choices: Choices,
         gate: RetryGate,
         questions: Questions,
+        queue: MessageQueue,
+        model: ModelRef,
         tell: Callable[[TurnEvent], None],
     ) -> None:
-        """`tell` has every event but the TurnFinished, which is what `send` and `resume` return."""
+        """`model` answers. `tell` has every event but the TurnFinished, which is what the coroutines return."""
         self._live = live
         self._services = services
+        self._choices = choices
         self._gate = gate
         self._questions = questions
+        self._queue = queue
+        self._model = model
         self._tell = tell
         self._task: asyncio.Task[Any] | None = None
         self._turn: Turn | None = None
@@ -61,21 +69,38 @@ class TurnTask:
         self._is_stopping = False
         self._is_closing = False
 
-    async def send(self, text: str, model: ModelRef) -> TurnFinished:
-        """A turn for a new prompt. Raises NotSent."""
+    async def send(self, text: str, *, beside: str | None = None) -> TurnFinished | None:
+        """A turn for a new prompt, or (`beside`) for one in the place of that prompt. Raises NotSent."""
         self._is_new = True
-        finished = await self._see_through(self._send(text, model))
-        return finished or TurnFinished(Outcome.STOPPED, self._pending())
+        return await self._see_through(self._send(text, beside))
 
-    async def resume(
-        self, model: ModelRef, waiting: PendingRetry | None = None, attempt: Entry | None = None, *, retry: int = 0
-    ) -> TurnFinished | None:
-        """Go on with the pending turn, once `waiting`, scheduled for `attempt`, has been waited for.
+    async def deliver(self, waiting: Sequence[Entry]) -> TurnFinished | None:
+        """A turn for queued messages. Raises NotSent when one stays queued because it cannot be stored."""
+        self._is_new = True
+        return await self._see_through(self._deliver(waiting))
 
-        `retry` is the one that it goes on with in its schedule; 0 begins with a full budget (behaviour R12). None when
-        nothing is pending.
+    async def resume(self, *, goes_on_from: Entry | None = None) -> TurnFinished | None:
+        """Go on with the pending turn at once, with a full budget (behaviour R12); None when nothing is pending.
+
+        With `goes_on_from` the reply begins with what that attempt said.
         """
-        return await self._see_through(self._resume(model, waiting, attempt, retry))
+        return await self._see_through(self._resume(goes_on_from))
+
+    async def wait(self, waiting: PendingRetry, attempt: Entry | None, *, is_stored: bool) -> TurnFinished | None:
+        """Go on with the pending turn once `waiting` has been waited for.
+
+        It is scheduled for `attempt`, which says so already (`is_stored`) when another life of the program began the
+        wait: then the retry goes on in its schedule (behaviour D8).
+        """
+        return await self._see_through(self._wait(waiting, attempt, is_stored))
+
+    async def regenerate(self, reply: Entry) -> TurnFinished | None:
+        """A turn for another reply beside `reply`."""
+        return await self._see_through(self._answer(lambda turn: turn.regenerate(self._live.session.id, reply)))
+
+    async def go_on(self, reply: Entry) -> TurnFinished | None:
+        """A turn that goes on from a reply that stops short."""
+        return await self._see_through(self._answer(lambda turn: turn.go_on(self._live.session.id, reply)))
 
     def stop(self) -> None:
         """The user stops the turn. A prompt on its way to the disk gets there first; then nothing is sent."""
@@ -104,7 +129,7 @@ class TurnTask:
         except asyncio.CancelledError:
             if self._is_closing or not self._is_stopping:
                 raise
-            return TurnFinished(Outcome.STOPPED, self._pending())
+            return self._stopped()
         except LogError as error:
             failure = Failure(FailureKind.STORAGE, str(error), retryable=False)
         except Exception as error:
@@ -114,29 +139,64 @@ class TurnTask:
             raise NotSent(failure)
         return TurnFinished(Outcome.FAILED, self._pending(), failure)
 
-    async def _send(self, text: str, model: ModelRef) -> TurnFinished | None:
+    async def _send(self, text: str, beside: str | None) -> TurnFinished | None:
         live = self._live
         async with live.writing:
             await live.load()
-            if self._services.keep_on_followup():
-                await self._keep_stopped()
-            await self._record(model)
-            turn = self._new_turn(model)
-            return await self._play(turn.run(live.session.id, user_message(text), model))
+            if beside is None:
+                if self._services.keep_on_followup():
+                    await self._keep_stopped()
+                await self._choices.record(self._model)
+            message = user_message(text)
+            return await self._play(self._new_turn().run(live.session.id, message, beside=beside))
 
-    async def _resume(
-        self, model: ModelRef, waiting: PendingRetry | None, attempt: Entry | None, retry: int
+    async def _deliver(self, waiting: Sequence[Entry]) -> TurnFinished | None:
+        live = self._live
+        async with live.writing:
+            await self._choices.record(self._model)
+            *first, last = waiting
+            for entry in first:
+                await live.open_turn(live.session.id, message_of(entry), self._model, queued=entry.id)
+                if self._is_stopping:
+                    return self._stopped()
+            return await self._play(self._new_turn().run(live.session.id, message_of(last), queued=last.id))
+
+    async def _resume(self, goes_on_from: Entry | None) -> TurnFinished | None:
+        async with self._live.writing:
+            return await self._go_on_with(0, goes_on_from, at_once=True)
+
+    async def _wait(self, waiting: PendingRetry, attempt: Entry | None, is_stored: bool) -> TurnFinished | None:
+        live, clock = self._live, self._services.clock
+        async with live.writing:
+            if self._is_closing:
+                return None
+            if attempt is not None and not is_stored and waiting.due_at is not None:
+                due = clock.utc() + timedelta(seconds=waiting.due_at - clock.now())
+                attempt = await live.reschedule(attempt, due)
+            self._tell(RetryScheduled(waiting, attempt))
+            if self._is_stopping or await self._gate.hold(waiting) is HoldResult.CANCELLED:
+                if attempt is not None:
+                    await live.reschedule(attempt, None)
+                return self._stopped()
+            goes_on = attempt is not None and isinstance(attempt.data, Attempt) and attempt.data.goes_on_from
+            return await self._go_on_with(waiting.retry if is_stored else 0, attempt if goes_on and is_stored else None)
+
+    async def _go_on_with(
+        self, retry: int, goes_on_from: Entry | None, *, at_once: bool = False
     ) -> TurnFinished | None:
+        if self._is_closing:
+            return None
+        await self._choices.record(self._model)
+        session = self._live.session.id
+        events = self._new_turn().resume(session, retry=retry, goes_on_from=goes_on_from, at_once=at_once)
+        return await self._play(events)
+
+    async def _answer(self, begin: Callable[[Turn], AsyncGenerator[TurnEvent, None]]) -> TurnFinished | None:
         async with self._live.writing:
             if self._is_closing:
                 return None
-            if waiting is not None and attempt is not None:
-                self._tell(RetryScheduled(waiting, attempt))
-                if await self._gate.hold(waiting) is HoldResult.CANCELLED:
-                    await self._live.reschedule(attempt, None)
-                    return TurnFinished(Outcome.STOPPED, waiting.waiting_until(None))
-            await self._record(model)
-            return await self._play(self._new_turn(model).resume(self._live.session.id, model, retry=retry))
+            await self._choices.record(self._model)
+            return await self._play(begin(self._new_turn()))
 
     async def _play(self, events: AsyncGenerator[TurnEvent, None]) -> TurnFinished | None:
         loop = asyncio.get_running_loop()
@@ -149,58 +209,67 @@ class TurnTask:
                 if isinstance(event, TurnStarted):
                     self._has_begun = True
                     if self._is_stopping:
-                        return TurnFinished(Outcome.STOPPED, self._pending())
+                        return self._stopped()
                 if loop.time() - breathed_at > _BREATHE_AFTER_S:
                     await asyncio.sleep(0)
                     breathed_at = loop.time()
         return None
 
-    def _new_turn(self, model: ModelRef) -> Turn:
+    def _new_turn(self) -> Turn:
         services = self._services
         self._turn = Turn(
-            self._provider(model),
+            self._answerer(self._model),
             self._live,
             self._gate,
             services.clock,
-            services.policy(),
+            services.policy(self._model, self._choices.params),
+            rng=services.rng,
             tools=services.tools,
             questions=services.questions or self._questions,
-            parameters=services.parameters(model),
-            rng=services.rng,
             max_rounds=services.max_rounds(),
             auto_continue=services.auto_continue(),
+            fallback=self._fallback,
+            holds=services.holds,
+            reachability=services.reachability if services.hold_offline() else None,
+            queue=self._queue,
         )
         self._turn.closing = self._is_closing
         return self._turn
 
-    def _provider(self, model: ModelRef) -> CompletionProvider:
+    def _answerer(self, model: ModelRef, provider: CompletionProvider | None = None) -> Answerer:
+        services = self._services
+        if provider is None:
+            try:
+                provider = services.catalog.provider(model)
+            except CompletionError as error:
+                # The prompt is kept all the same, and the turn is pending with the reason.
+                provider = _Nobody(error)
+        return Answerer(model, provider, services.parameters(model), services.catalog.route(model))
+
+    def _fallback(self) -> Answerer | None:
+        """Who stands in; nobody when it cannot be used: then the failure is the first model's (behaviour R28)."""
+        catalog = self._services.catalog
+        if (model := catalog.fallback()) is None:
+            return None
         try:
-            return self._services.catalog.provider(model)
-        except CompletionError as error:
-            # The prompt is kept all the same, and the turn is pending with the reason.
-            return _Nobody(error)
+            return self._answerer(model, catalog.provider(model))
+        except CompletionError:
+            return None
+
+    def _stopped(self) -> TurnFinished:
+        return TurnFinished(Outcome.STOPPED, self._pending())
 
     def _pending(self) -> PendingRetry | None:
         pending = pending_in(self._live.history, self._services.clock)
         return None if pending is None else pending.waiting_until(None)
 
-    async def _record(self, model: ModelRef) -> None:
-        """A model the stored session was not answered by so far is an entry of its log (behaviour P10)."""
-        live = self._live
-        if live.is_stored and live.session.model != model:
-            await live.append(live.session.id, ModelChange(model))
-
     async def _keep_stopped(self) -> None:
-        """Make a stopped partial the reply as a new message follows it (behaviour D6); the attempt stays logged."""
-        stopped = self._live.newest_attempt()
-        if stopped is None or not isinstance(attempt := stopped.data, Attempt) or stopped.parent is None:
+        """Make a stopped partial the reply as a new message follows it (behaviour D6)."""
+        partial = keepable(self._live.history)
+        if partial is None or partial is not self._live.newest_attempt() or not isinstance(partial.data, Attempt):
             return
-        parts = tuple(part for part in attempt.parts if isinstance(part, TextPart | ThinkingPart))
-        if attempt.state is not AttemptState.STOPPED or not any(part.text.strip() for part in parts):
-            return
-        opened = await self._live.open_attempt(stopped.session, stopped.parent, Attempt(attempt.model))
-        message = Message(Role.ASSISTANT, parts, ReplyInfo(attempt.model, KEPT))
-        await self._live.finish_round(opened, message)
+        if partial.data.state is AttemptState.STOPPED:
+            await self._live.keep_partial(partial)
 
 
 class _Nobody:

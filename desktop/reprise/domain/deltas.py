@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from reprise.domain.messages import Part, TextPart, ThinkingPart, ToolCallPart, Usage
@@ -65,13 +66,23 @@ class _Call:
 
 
 class Partial:
-    """A reply under construction. Appending is constant time however long the reply is."""
+    """A reply under construction. Appending is constant time however long the reply is.
 
-    __slots__ = ("_calls", "_text", "_thinking", "finish_reason", "usage")
+    It may begin with the text and reasoning of `before`, which a recast leaves alone.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_before", "_calls", "_text", "_thinking", "finish_reason", "usage")
+
+    def __init__(self, before: Iterable[Part] = ()) -> None:
         self._text: list[str] = []
         self._thinking: list[str] = []
+        for part in before:
+            match part:
+                case TextPart(text):
+                    self._text.append(text)
+                case ThinkingPart(text):
+                    self._thinking.append(text)
+        self._before = len(self._text)
         self._calls: dict[int, _Call] = {}
         self.usage: Usage | None = None
         self.finish_reason: str | None = None
@@ -94,8 +105,8 @@ class Partial:
             case FinishDelta(reason):
                 self.finish_reason = reason
             case RecastDelta():
-                self._thinking += self._text
-                self._text = []
+                self._thinking += self._text[self._before :]
+                del self._text[self._before :]
 
     @property
     def text(self) -> str:

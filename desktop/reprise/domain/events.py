@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from reprise.domain.deltas import Delta
 from reprise.domain.failures import Failure
-from reprise.domain.messages import ToolCallPart, Usage
+from reprise.domain.messages import ModelRef, ToolCallPart, Usage
 from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Entry
 
@@ -33,10 +33,15 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """The prompt is on disk (`prompt`), or a pending turn goes on (`resumed`); nothing was sent yet."""
+    """The prompt is on disk (`prompt`), or a turn goes on (`resumed`); nothing was sent yet.
+
+    `beside` is the reply that stands until this turn has another one: that of Regenerate, or the cut one of Continue
+    (behaviour D9, D20). None in a turn whose prompt has no reply.
+    """
 
     prompt: Entry
     resumed: bool = False
+    beside: Entry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +123,26 @@ class AttemptFailed:
 
 @dataclass(frozen=True, slots=True)
 class RetryScheduled:
-    """A retry waits until ``pending.due_at``; `attempt` is the failed attempt's entry."""
+    """A request waits, by ``pending.reason``; `attempt` is the failed attempt's entry, None when none failed."""
 
     pending: PendingRetry
-    attempt: Entry
+    attempt: Entry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSwitched:
+    """Retries of `before` are exhausted: from here on `after` answers; `entry` records it (behaviour D13)."""
+
+    entry: Entry
+    before: ModelRef
+    after: ModelRef
+
+
+@dataclass(frozen=True, slots=True)
+class Steered:
+    """A queued message joined the turn before its next request (behaviour I4)."""
+
+    entry: Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,5 +175,7 @@ TurnEvent = (
     | AttemptFailed
     | RetryScheduled
     | RetryStarted
+    | ModelSwitched
+    | Steered
     | TurnFinished
 )

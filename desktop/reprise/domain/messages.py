@@ -75,7 +75,9 @@ class ReplyInfo:
     """What is known about a reply beside its parts.
 
     `finish_reason` is the provider's raw word (`None` = it named none); times are seconds from the request;
-    `elapsed_s` ends with the last delta.
+    `elapsed_s` ends with the last delta. `fallback_from` is the model this reply's model stood in for (behaviour
+    D13). `goes_on_from` is the entry, a cut reply or an attempt, whose text this reply begins with: it holds all of
+    it, so the two are no alternatives to each other.
     """
 
     model: ModelRef
@@ -83,6 +85,8 @@ class ReplyInfo:
     usage: Usage | None = None
     first_delta_s: float | None = None
     elapsed_s: float | None = None
+    fallback_from: ModelRef | None = None
+    goes_on_from: str | None = None
 
     @property
     def is_cut(self) -> bool:

@@ -21,6 +21,20 @@ class ModelInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class Route:
+    """How a model is reached.
+
+    `limits` names the provider and key whose rate limits its requests share (never the key itself; behaviour D3).
+    `is_local` = on this machine: never held offline (D14). `prefills` = it goes on from an assistant message at the
+    end of a request as if the words were its own.
+    """
+
+    limits: str
+    is_local: bool = False
+    prefills: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Parameters:
     """Sampling and length of one request; `None` leaves the provider's default."""
 

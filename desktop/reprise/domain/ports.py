@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -11,9 +11,10 @@ from typing import Any, Protocol
 from reprise.domain.deltas import Delta
 from reprise.domain.events import Answer
 from reprise.domain.messages import Message, ModelRef, ToolCallPart, ToolResultPart
-from reprise.domain.models import CompletionRequest, ModelInfo, ToolSpec
+from reprise.domain.models import CompletionRequest, ModelInfo, Route, ToolSpec
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Entry, EntryData, Session
+from reprise.domain.sessions import Attempt, Entry, EntryData, Queued, Session
+from reprise.domain.tree import Node
 
 
 class Clock(Protocol):
@@ -54,8 +55,13 @@ class Log(Protocol):
     async def branch(self, session: str) -> tuple[Entry, ...]:
         """The active branch, root to leaf, attempts left out; empty for an unknown session."""
 
-    async def open_turn(self, session: str, message: Message, model: ModelRef) -> Entry:
-        """Append the prompt under the leaf and make it the leaf; creates the session when it is new."""
+    async def open_turn(
+        self, session: str, message: Message, model: ModelRef, *, beside: str | None = None, queued: str | None = None
+    ) -> Entry:
+        """Append the prompt under the leaf and make it the leaf; creates the session when it is new.
+
+        With `beside` it becomes a sibling of that prompt instead (behaviour B9); `queued` is taken off the queue.
+        """
 
     async def open_attempt(self, session: str, parent: str, attempt: Attempt) -> Entry:
         """Append an open attempt under the entry it answers; the leaf stays."""
@@ -66,8 +72,15 @@ class Log(Protocol):
     async def fail_attempt(self, entry: Entry, attempt: Attempt) -> Entry:
         """Fold the chunks away and complete the attempt as failed or stopped, with its parts."""
 
-    async def finish_round(self, entry: Entry, message: Message) -> Entry:
-        """Put the message in the open attempt's place: delete attempt and chunks, append, move the leaf."""
+    async def finish_round(self, entry: Entry, message: Message, *, under: str | None = None) -> Entry:
+        """Put the message in the open attempt's place: delete attempt and chunks, append, move the leaf.
+
+        It is appended under the entry the attempt hangs under, or under `under`, which stands behind that one with no
+        message in between (a model change, a notice).
+        """
+
+    async def keep(self, attempt: Entry, message: Message, *, under: str | None = None) -> Entry:
+        """Append what an ended attempt said as the reply, as `finish_round` does; the attempt stays (behaviour D5)."""
 
     async def record_result(self, session: str, parent: str, result: ToolResultPart) -> Entry:
         """Append one tool's result under `parent` and make it the leaf."""
@@ -75,11 +88,26 @@ class Log(Protocol):
     async def reschedule(self, entry: Entry, retry_at: datetime | None) -> Entry:
         """Move or clear the time a failed attempt's retry is due."""
 
-    async def append(self, session: str, data: EntryData) -> Entry:
-        """Append a model change or a notice under the leaf and make it the leaf."""
+    async def append(self, session: str, data: EntryData, *, under: str | None = None) -> Entry:
+        """Append a change or a notice under the leaf and make it the leaf.
+
+        With `under` it is appended there, and the leaf moves only if it stood there.
+        """
 
     async def move_leaf(self, session: str, entry: str | None) -> None:
-        """Stand at `entry` (None = before the first). Deletes nothing; an unknown id is a LogError."""
+        """Stand at `entry` (None = before the first). Deletes nothing; an unknown id is a LogError.
+
+        The session's model becomes that of the branch there (behaviour B8).
+        """
+
+    async def queue(self, session: str, queued: Queued) -> Entry:
+        """Keep a message for its delivery; the leaf stays."""
+
+    async def requeue(self, entry: Entry, queued: Queued) -> Entry:
+        """Change a queued message in its place."""
+
+    async def unqueue(self, entry: Entry) -> None:
+        """Take a message off the queue; nothing when it is delivered already."""
 
 
 class HoldResult(StrEnum):
@@ -93,8 +121,29 @@ class HoldResult(StrEnum):
 class RetryGate(Protocol):
     """Where a scheduled retry waits."""
 
-    async def hold(self, pending: PendingRetry) -> HoldResult:
-        """Wait until ``pending.due_at`` or until somebody decides; cancelling the task ends the wait at once."""
+    async def hold(self, pending: PendingRetry, ready: Coroutine[Any, Any, None] | None = None) -> HoldResult:
+        """Wait until ``pending.due_at``, or until `ready` has ended, or until somebody decides.
+
+        One of the two is set. Cancelling the task ends the wait, and `ready`, at once.
+        """
+
+
+class Reachability(Protocol):
+    """Whether the system has a network (behaviour D14)."""
+
+    @property
+    def is_offline(self) -> bool:
+        """True only while the system reports that there is none; False when it does not know."""
+
+    async def back_online(self) -> None:
+        """Return once `is_offline` is False."""
+
+
+class Queue(Protocol):
+    """The messages that wait for their delivery (behaviour I4)."""
+
+    def steers(self) -> Sequence[Entry]:
+        """What is to be delivered before the next request, in order; empty = nothing."""
 
 
 class ToolRunner(Protocol):
@@ -116,11 +165,16 @@ class Questions(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A session as it is opened: its active branch, and the attempts hanging under each entry of it, oldest first."""
+    """A session as it is opened: its active branch, and the attempts hanging under each entry of it, oldest first.
+
+    `nodes` is the shape of all its branches, `queue` what waits for its delivery, oldest first.
+    """
 
     session: Session
     branch: tuple[Entry, ...]
     attempts: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    nodes: tuple[Node, ...] = ()
+    queue: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +196,14 @@ class Sessions(Protocol):
 
     async def rename(self, session: str, title: str) -> Session:
         """Give a session another title (1 to 64 characters after trimming)."""
+
+    async def fork(self, session: str, entry: str | None) -> Session:
+        """A new session with a copy of the branch root -> `entry` (None = of nothing), which records where it came
+        from (behaviour B11). Asked again before anything was added to it, it is the same one (F78).
+        """
+
+    async def trash(self, session: str, moment: datetime | None) -> None:
+        """Take a session out of the list, or (None) put it back; nothing of it is deleted."""
 
 
 class Drafts(Protocol):
@@ -183,6 +245,12 @@ class Catalog(Protocol):
 
     def default(self) -> ModelRef | None:
         """The model of a new chat."""
+
+    def fallback(self) -> ModelRef | None:
+        """Who answers when another model's retries are exhausted; None when nobody is set (behaviour D13)."""
+
+    def route(self, ref: ModelRef) -> Route:
+        """How `ref` is reached."""
 
     def provider(self, ref: ModelRef) -> CompletionProvider:
         """Who answers for `ref`. Raises CompletionError when there is none."""

@@ -34,6 +34,20 @@ class GiveUpReason(StrEnum):
     CEILING = "ceiling"
 
 
+class WaitReason(StrEnum):
+    """Why a turn waits.
+
+    `RETRY`: an attempt failed. `LIMITS`: another request met the limits of the same provider and key (behaviour D3).
+    `OFFLINE`: the system reports no network, and no due time is set (D14). `TURN`: its place in a row of retries
+    started together.
+    """
+
+    RETRY = "retry"
+    LIMITS = "limits"
+    OFFLINE = "offline"
+    TURN = "turn"
+
+
 @dataclass(frozen=True, slots=True)
 class Wait:
     """Try again in `delay_s`; `asked_by_provider` when Retry-After decided it."""
@@ -148,8 +162,9 @@ def policy(
 class PendingRetry:
     """A turn that can be retried: its prompt, what went wrong, and "retry n of N".
 
-    `due_at` (seconds of the Clock) is set while a retry is scheduled; None means it waits for the user.
-    `ask_s` is the wait a provider asked for over the cap. `after_tools` means the prompt's tools already ran.
+    `due_at` (seconds of the Clock) is set while a retry is scheduled; None means it waits for the user, or for the
+    network (`reason`). `ask_s` is the wait a provider asked for over the cap. `after_tools` means the prompt's tools
+    already ran.
     """
 
     text: str
@@ -159,6 +174,7 @@ class PendingRetry:
     due_at: float | None = None
     ask_s: float | None = None
     after_tools: bool = False
+    reason: WaitReason = WaitReason.RETRY
 
     def waiting_until(self, due_at: float | None) -> PendingRetry:
         """The same turn, due at `due_at`."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from itertools import takewhile
+from typing import Any
 
 from reprise.domain.failures import Failure
-from reprise.domain.messages import Message, ModelRef, Part, Role
+from reprise.domain.messages import Message, ModelRef, Part, Role, TextPart, ThinkingPart
 
 
 class AttemptState(StrEnum):
@@ -26,7 +28,8 @@ class Attempt:
 
     `number` counts the requests of this round from 1. `parts` is what arrived. `retry_at` (UTC) is set while a
     scheduled retry waits, so that the countdown goes on after a restart (behaviour D8); `retry` and `retries`
-    are that schedule's "n of N". `failure` is set only when `state` is `FAILED`.
+    are that schedule's "n of N". `failure` is set only when `state` is `FAILED`. `goes_on_from` is the entry whose
+    text `parts` begins with, when this attempt went on from a cut reply or an earlier attempt.
     """
 
     model: ModelRef
@@ -38,13 +41,40 @@ class Attempt:
     retry: int = 0
     retries: int = 0
     retry_at: datetime | None = None
+    goes_on_from: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelChange:
-    """From here on the branch is answered by `model`."""
+    """From here on the branch is answered by `model`; `fallback_from` is whom it stands in for, if it does (D13)."""
 
     model: ModelRef
+    fallback_from: ModelRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParamsChange:
+    """From here on the branch has these settings of its own: plain values under the keys of the settings.
+
+    None takes a setting of its own back.
+    """
+
+    values: Mapping[str, Any] = field(hash=False)
+
+
+class Delivery(StrEnum):
+    """When a message sent while a turn runs is delivered (behaviour I4)."""
+
+    STEER = "steer"
+    FOLLOW_UP = "follow_up"
+
+
+@dataclass(frozen=True, slots=True)
+class Queued:
+    """A message that waits for its delivery. It hangs beside the branch and is never the leaf."""
+
+    message: Message
+    delivery: Delivery = Delivery.STEER
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +84,7 @@ class Notice:
     text: str
 
 
-EntryData = Message | Attempt | ModelChange | Notice
+EntryData = Message | Attempt | ModelChange | ParamsChange | Notice | Queued
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +103,8 @@ class Session:
     """One stored conversation as lists show it.
 
     `pending` and `retry_at` are derived from the log, never stored (behaviour D8): `retry_at` (UTC) is when the retry
-    of what is pending is due, past or not; None when none is scheduled.
+    of what is pending is due, past or not; None when none is scheduled. `forked_from` is the session this one was
+    forked from.
     """
 
     id: str
@@ -84,6 +115,7 @@ class Session:
     model: ModelRef | None = None
     pending: bool = False
     retry_at: datetime | None = None
+    forked_from: str | None = None
 
 
 def branch(entries: Mapping[str, Entry], leaf: str | None) -> tuple[Entry, ...]:
@@ -97,6 +129,11 @@ def branch(entries: Mapping[str, Entry], leaf: str | None) -> tuple[Entry, ...]:
         leaf = entry.parent
     path.reverse()
     return tuple(path)
+
+
+def up_to(path: Iterable[Entry], last: Entry) -> tuple[Entry, ...]:
+    """The part of a branch that ends with `last`, an entry of it."""
+    return (*takewhile(lambda entry: entry.id != last.id, path), last)
 
 
 def messages(path: Iterable[Entry]) -> tuple[Message, ...]:
@@ -129,6 +166,41 @@ def prompt_entry(path: Sequence[Entry]) -> Entry | None:
         if isinstance(entry.data, Message) and entry.data.role is Role.USER:
             return entry
     return None
+
+
+def model_of(path: Sequence[Entry]) -> ModelRef | None:
+    """Who answers at the end of a branch: its newest model change or reply decides (behaviour B8)."""
+    for entry in reversed(path):
+        match entry.data:
+            case ModelChange(model=model):
+                return model
+            case Message(reply=reply) if reply is not None:
+                return reply.model
+    return None
+
+
+def stands_in_for(path: Sequence[Entry], model: ModelRef) -> ModelRef | None:
+    """Whom `model` stands in for since a fallback in the last turn of a branch, if it does (behaviour D13)."""
+    for entry in reversed(path):
+        if isinstance(entry.data, Message) and entry.data.role is Role.USER:
+            break
+        if isinstance(entry.data, ModelChange):
+            return entry.data.fallback_from if entry.data.model == model else None
+    return None
+
+
+def params_of(path: Iterable[Entry]) -> dict[str, Any]:
+    """The settings of its own that a branch has: its changes, one over the other (behaviour B8)."""
+    values: dict[str, Any] = {}
+    for entry in path:
+        if isinstance(entry.data, ParamsChange):
+            values |= entry.data.values
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def readable_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """What can be kept, or gone on from: text and reasoning. A call that was not answered is neither (D12)."""
+    return tuple(part for part in parts if isinstance(part, TextPart | ThinkingPart))
 
 
 def title_of(text: str, limit: int = 60) -> str:

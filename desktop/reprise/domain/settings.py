@@ -33,6 +33,13 @@ def _variable(value: str) -> str:
     return value
 
 
+def _model(value: str) -> str:
+    provider, colon, model = value.partition(":")
+    if value and not (colon and provider.strip() and model.strip()):
+        raise ValueError("it has to name a provider and a model, like own:gpt-4o-mini")
+    return value
+
+
 class _Section(BaseModel):
     model_config = ConfigDict(frozen=True, allow_inf_nan=False, str_strip_whitespace=True)
 
@@ -68,6 +75,12 @@ class Retry(_Section):
     after_cap_s: Seconds = Field(AFTER_CAP_S, description="longest wait a provider may ask for without a question")
     ceiling_s: Seconds = Field(CEILING_S, description="most waiting of one turn, in seconds")
     hold_offline: bool = Field(True, description="while the system is offline wait without using up retries")
+    fallback: Annotated[str, AfterValidator(_model)] = Field(
+        "", description="who answers when retries are used up, like own:gpt-4o-mini; empty for nobody"
+    )
+    per_provider: dict[str, Literal["steady", "exponential", "custom", "off"]] = Field(
+        {}, description='policies of single providers, like { builtin = "off" }'
+    )
 
 
 class Network(_Section):
@@ -84,6 +97,7 @@ class Turn(_Section):
     keep_on_followup: bool = Field(True, description="a new message keeps a stopped reply's text")
     auto_continue: Annotated[int, Field(ge=0, le=2)] = Field(0, description="go on from a cut reply, 0 to 2 times")
     max_rounds: Annotated[int, Field(ge=1, le=1000)] = Field(32, description="tool rounds before a question")
+    queue: Literal["one", "all"] = Field("one", description="how many queued messages are delivered at once")
 
 
 class Appearance(_Section):
@@ -91,6 +105,12 @@ class Appearance(_Section):
 
     scheme: Literal["system", "light", "dark"] = Field("system", description="system, light or dark")
     zoom: Annotated[float, Field(ge=0.5, le=3)] = Field(1.0, description="0.5 to 3")
+
+
+class Notifications(_Section):
+    """What is said outside the window."""
+
+    enabled: bool = Field(True, description="say when a turn ends, fails or asks while the window is not in front")
 
 
 class Tools(_Section):
@@ -112,6 +132,7 @@ SECTIONS: Mapping[str, type[_Section]] = {
     "network": Network,
     "turn": Turn,
     "appearance": Appearance,
+    "notifications": Notifications,
     "tools": Tools,
     "echo": Echo,
 }

@@ -9,12 +9,14 @@ from reprise.domain.events import (
     AttemptFailed,
     AttemptStarted,
     DeltaArrived,
+    ModelSwitched,
     Outcome,
     RetryScheduled,
     RetryStarted,
     RoundCompleted,
     RoundLimitAnswered,
     RoundLimitAsked,
+    Steered,
     ToolCallStarted,
     ToolResultRecorded,
     Truncated,
@@ -61,7 +63,7 @@ class RunningTools:
 
 @dataclass(frozen=True, slots=True)
 class AwaitingRetry:
-    """Attempt `attempt` of `round` failed and a retry is scheduled."""
+    """The request after attempt `attempt` of `round` (0 = none was made yet) waits, by ``pending.reason``."""
 
     round: int
     attempt: int
@@ -118,6 +120,14 @@ def advance(state: TurnState, event: TurnEvent) -> TurnState:
             return replace(state, failed=True)
         case Streaming(failed=True), RetryScheduled(pending=pending):
             return AwaitingRetry(state.round, state.attempt, pending)
+        case Streaming(failed=True), ModelSwitched():
+            return Streaming(state.round, state.attempt + 1)
+        case Streaming(sent=False), RetryScheduled(pending=pending):
+            return AwaitingRetry(state.round, state.attempt - 1, pending)
+        case Streaming(continues=True) | RunningTools(stopping=False), RetryScheduled(pending=pending):
+            return AwaitingRetry(state.round + 1, 0, pending)
+        case RunningTools(stopping=False), Steered():
+            return state
         case AwaitingRetry(), RetryStarted():
             return Streaming(state.round, state.attempt + 1)
         case RunningTools(), (UsageReported() | ToolCallStarted() | ToolResultRecorded()):

@@ -17,22 +17,27 @@ from reprise.domain.messages import (
 )
 from reprise.domain.sessions import Entry, messages
 
-GO_ON = "Your reply was cut off at the output limit. Go on exactly where it stopped, without repeating anything."
-"""Asks for the rest of a cut reply (behaviour L18); it is sent, never stored."""
+GO_ON = "Your reply was cut off. Go on exactly where it stopped, without repeating anything."
+"""Asks for the rest of a reply (behaviour L18, N8); it is sent, never stored."""
 
 
-def context(path: Sequence[Entry], *, system_prompt: str | None = None, continues: bool = False) -> tuple[Message, ...]:
-    """The messages of a request for the branch `path` (root to leaf).
+def context(
+    path: Sequence[Entry], *, system_prompt: str | None = None, so_far: str = "", prefilled: bool = False
+) -> tuple[Message, ...]:
+    """The messages of a request for the branch `path` (root to what is answered).
 
     The system prompt comes first. Results stand directly behind their calls, in call order; a call without a result,
     a result without a call, reasoning, notices and empty messages stay out (behaviour D12, L24, L25, C13, P5).
-    Neighbours of one role become one message (D6). `continues` asks for the rest of the cut reply at the end.
+    Neighbours of one role become one message (D6). `so_far` is what the reply begins with: it comes last, and what
+    asks for the rest behind it unless it is `prefilled`.
     """
     sent = _merged(_answered(messages(path)))
     if system_prompt is not None and system_prompt.strip():
         sent.insert(0, Message(Role.SYSTEM, (TextPart(system_prompt),)))
-    if continues:
-        sent.append(user_message(GO_ON))
+    if so_far.strip():
+        sent.append(Message(Role.ASSISTANT, (TextPart(so_far),)))
+        if not prefilled:
+            sent.append(user_message(GO_ON))
     return tuple(sent)
 
 
@@ -88,10 +93,8 @@ def _merged(log: Iterable[Message]) -> list[Message]:
 
 
 def _joined(first: Message, second: Message) -> Message:
-    # The rest of a cut reply goes on in mid-word; anything else is a paragraph of its own.
-    gap = "" if first.reply is not None and first.reply.is_cut else "\n\n"
     head, tail = first.parts, second.parts
     if head and tail and isinstance(head[-1], TextPart) and isinstance(tail[0], TextPart):
-        seam = TextPart(head[-1].text + gap + tail[0].text)
+        seam = TextPart(f"{head[-1].text}\n\n{tail[0].text}")
         return replace(second, parts=(*head[:-1], seam, *tail[1:]))
     return replace(second, parts=head + tail)

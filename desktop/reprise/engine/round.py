@@ -3,64 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from itertools import count
-from typing import Protocol, runtime_checkable
 
-from reprise.domain.deltas import Delta
+from reprise.domain.deltas import RecastDelta, TextDelta, ThinkingDelta
 from reprise.domain.events import (
     AttemptFailed,
     AttemptStarted,
     DeltaArrived,
+    ModelSwitched,
     Outcome,
     RetryScheduled,
     RetryStarted,
     RoundCompleted,
     TurnEvent,
     TurnFinished,
-    UsageReported,
 )
-from reprise.domain.failures import CompletionError, Failure, FailureKind, failure_from_exception
-from reprise.domain.messages import Message, ToolCallPart
-from reprise.domain.models import CompletionRequest, ToolSpec
-from reprise.domain.ports import HoldResult, LogError
-from reprise.domain.retry import Ask, PendingRetry, Wait
-from reprise.domain.sessions import Attempt, AttemptState, Entry
+from reprise.domain.failures import CompletionError, Failure, FailureKind
+from reprise.domain.messages import Part
+from reprise.domain.models import CompletionRequest
+from reprise.domain.ports import HoldResult
+from reprise.domain.retry import Ask, GiveUp, GiveUpReason, PendingRetry, Wait, WaitReason
+from reprise.domain.sessions import Attempt, AttemptState, Entry, ModelChange, up_to
+from reprise.engine.attempts import Attempts
 from reprise.engine.context import context
-from reprise.engine.progress import Progress, Setup
-from reprise.engine.reply import Reply
+from reprise.engine.faults import failure_of
+from reprise.engine.place import Completed, Place
+from reprise.engine.progress import Answerer, Progress, Setup
+from reprise.engine.reply import Reply, SoFar, so_far
 from reprise.engine.settle import cancels, hides_cancel, settle
+from reprise.engine.stream import closing
 from reprise.engine.usage import report
-
-logger = logging.getLogger("reprise.engine")
+from reprise.engine.waits import hold, is_held_offline, note_limits, obstacle
 
 EMPTY_COMPLETION = Failure(
     FailureKind.PROTOCOL, "empty model completion (no text, reasoning, or tool calls)", retryable=True
 )
 """A reply with nothing in it is a failure, not a silent success (behaviour L12, F54)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Completed:
-    """A reply that is on disk as `entry`.
-
-    `calls` are those to be run now: none when no tool was offered (behaviour D16) or the reply was cut (D9).
-    """
-
-    entry: Entry
-    message: Message
-    usage: UsageReported
-    calls: tuple[ToolCallPart, ...]
-    specs: tuple[ToolSpec, ...]
-
-    @property
-    def is_cut(self) -> bool:
-        """The reply stopped at the output limit."""
-        return self.message.reply is not None and self.message.reply.is_cut
 
 
 class Round:
@@ -69,204 +50,203 @@ class Round:
     `failure` is the newest attempt's.
     """
 
-    def __init__(self, setup: Setup, turn: Progress, number: int, answers: Entry) -> None:
-        """`answers` waits for this reply, or is a cut reply that goes on."""
+    def __init__(self, setup: Setup, turn: Progress, number: int, place: Place) -> None:
         self.completed: Completed | None = None
         self.finished: TurnFinished | None = None
         self.failure: Failure | None = None
         self._setup = setup
         self._turn = turn
         self._number = number
-        self._answers = answers
-        self._continues = turn.waiting is None
+        self._place = place
+        self._under = place.under or place.answers.id
         self._failed_before = turn.failed if number == 1 else 0
-        self._attempt = 0
-        self._incoming: Reply | None = None
-        self._open: Entry | None = None
-        self._scheduled: Entry | None = None
+        self._spent = self._failed_before
+        self._left = turn.retry()
+        self._goes_through = turn.at_once and number == 1
+        self._fallback: Answerer | None = None
+        self._attempts = Attempts(setup.log, setup.clock, place.answers)
+        self._reply: Reply | None = None
 
     async def run(self) -> AsyncGenerator[TurnEvent, None]:
         """The round's events, from the first request to its reply or its end. Raises LogError."""
         for number in count(1):
-            self._attempt = self._failed_before + number
-            request = await self._request()
-            opened = await self._begin()
+            while not self._goes_through and (wait := obstacle(self._setup, self._turn, self._left)) is not None:
+                async for event in self._wait(wait, None):
+                    yield event
+                if self.finished is not None:
+                    return
+            request, before = await self._prepare()
+            opened = await self._begin(self._failed_before + number, before)
             yield AttemptStarted(opened, self._number, number)
+            for event in _opening(before):
+                yield event
             cancelled_before = cancels()
             try:
-                self._incoming = reply = Reply(self._turn.model, self._setup.clock)
-                async with _closing(self._setup.provider.stream(request)) as stream:
-                    async for delta in stream:
-                        reply.take(delta)
-                        self._setup.log.append_chunks(opened.id, delta)
-                        yield DeltaArrived(delta)
-                completed = await self._complete(opened, reply, request)
+                answerer = self._turn.answerer
+                self._reply = reply = Reply(
+                    answerer.model, self._setup.clock, before, prefilled=answerer.route.prefills
+                )
+                async with closing(answerer.provider.stream(request)) as stream:
+                    async for arrived in stream:
+                        for delta in reply.take(arrived):
+                            self._setup.log.append_chunks(opened.id, delta)
+                            yield DeltaArrived(delta)
+                            if before is not None and before.text and isinstance(delta, RecastDelta):
+                                # The text so far is none of what this one made reasoning.
+                                yield DeltaArrived(TextDelta(before.text))
+                for delta in reply.finish():
+                    self._setup.log.append_chunks(opened.id, delta)
+                    yield DeltaArrived(delta)
+                completed = await self._complete(reply, request)
             except Exception as error:
                 if hides_cancel(error, cancelled_before):
                     # It stays a stop (behaviour C11).
                     raise asyncio.CancelledError from error
-                self.failure = failure = _failure_of(error)
+                self.failure = failure = failure_of(error)
             else:
                 yield RoundCompleted(completed.entry, runs_tools=bool(completed.calls))
                 return
-            failed, pending = await self._fail(opened, failure)
+            failed, pending = await self._fail(failure)
             yield AttemptFailed(failed, failure)
-            if pending.due_at is None:
-                self.finished = self._finish(Outcome.FAILED, pending, failure)
+            if self._fallback is not None:
+                yield await self._switch(self._fallback)
+            elif pending.due_at is None and pending.reason is not WaitReason.OFFLINE:
+                self._finish(Outcome.FAILED, pending, failure)
                 return
-            yield RetryScheduled(pending, failed)
-            if not await self._hold(pending, failed):
-                self.finished = self._finish(Outcome.STOPPED, pending.waiting_until(None))
-                return
-            yield RetryStarted(self._attempt)
+            else:
+                async for event in self._wait(pending, failed):
+                    yield event
+                if self.finished is not None:
+                    return
 
     async def stop(self, *, closing: bool) -> None:
         """Record that a cancel ended the round: what arrived is kept, and nothing stays scheduled.
 
-        When the program closes, a scheduled retry stays: it goes on counting down at the next start (behaviour D8).
+        When the program closes, a scheduled retry of what is pending stays: it goes on counting down at the next start
+        (behaviour D8).
         """
-        if (opened := self._open) is not None:
-            await self._end(opened, AttemptState.INTERRUPTED if closing else AttemptState.STOPPED)
-        elif (scheduled := self._scheduled) is not None and not closing:
-            await settle(self._setup.log.reschedule(scheduled, None))
+        if self._attempts.is_open:
+            state = AttemptState.INTERRUPTED if closing else AttemptState.STOPPED
+            await self._attempts.end(state, self._parts())
+        elif not closing or self._turn.pending(self._left) is None:
+            await self._attempts.unschedule()
 
     async def break_off(self, failure: Failure) -> None:
         """Record that the round ended with a bug of ours, if an attempt is still open (behaviour L23)."""
-        if (opened := self._open) is not None:
-            await self._end(opened, AttemptState.FAILED, failure)
+        if self._attempts.is_open:
+            await self._attempts.end(AttemptState.FAILED, self._parts(), failure)
 
-    async def _request(self) -> CompletionRequest:
-        setup, turn = self._setup, self._turn
-        specs = () if setup.tools is None else setup.tools.specs()
+    async def _prepare(self) -> tuple[CompletionRequest, SoFar | None]:
+        """The request, and what its reply begins with."""
+        setup, answerer, place = self._setup, self._turn.answerer, self._place
+        path = await setup.log.branch(self._turn.session)
+        self._under = place.under or path[-1].id
+        prefilled = answerer.route.prefills
+        before = place.before.trimmed() if place.before is not None and prefilled else place.before
         sent = context(
-            await setup.log.branch(turn.session),
-            system_prompt=setup.parameters.system_prompt,
-            continues=self._continues,
+            up_to(path, place.answers),
+            system_prompt=answerer.parameters.system_prompt,
+            so_far="" if before is None else before.text,
+            prefilled=prefilled,
         )
-        return CompletionRequest(turn.model, sent, setup.parameters, specs)
+        specs = () if setup.tools is None else setup.tools.specs()
+        return CompletionRequest(answerer.model, sent, answerer.parameters, specs), before
 
-    async def _begin(self) -> Entry:
-        attempt = Attempt(self._turn.model, self._attempt)
-        self._incoming = self._scheduled = None
-        log, turn = self._setup.log, self._turn
-        self._open, cancel = opened, _ = await settle(log.open_attempt(turn.session, self._answers.id, attempt))
-        if cancel is not None:
-            raise cancel
-        return opened
+    async def _begin(self, number: int, before: SoFar | None) -> Entry:
+        self._reply = None
+        self._goes_through = False
+        attempt = Attempt(self._turn.answerer.model, number)
+        if before is not None:
+            attempt = replace(attempt, parts=before.parts, goes_on_from=before.origin)
+        return await self._attempts.begin(attempt)
 
-    async def _complete(self, opened: Entry, reply: Reply, request: CompletionRequest) -> Completed:
+    async def _complete(self, reply: Reply, request: CompletionRequest) -> Completed:
         if reply.is_empty:
             raise CompletionError(EMPTY_COMPLETION)
-        message = reply.message()
-        entry, cancel = await settle(self._setup.log.finish_round(opened, message))
-        # On disk: from here on a cancel no longer concerns this attempt (behaviour C2).
-        self._open = None
+        turn, place = self._turn, self._place
+        message = reply.message(turn.fallback_from)
+        entry, cancel = await self._attempts.complete(message, self._under)
         is_cut = message.reply is not None and message.reply.is_cut
         calls = message.tool_calls if request.tools and not is_cut else ()
-        usage = report(reply.usage, request.messages, message)
-        self.completed = Completed(entry, message, usage, calls, request.tools)
+        usage = report(reply.usage, request.messages, reply.added())
+        self.completed = Completed(entry, message, usage, calls, request.tools, place)
         if calls:
-            self._turn.falls_back = True
+            turn.called(place.stands or self._under)
         else:
-            self._turn.waiting = None
+            turn.answered()
         if cancel is not None:
             raise cancel
         return self.completed
 
-    async def _fail(self, opened: Entry, failure: Failure) -> tuple[Entry, PendingRetry]:
+    async def _fail(self, failure: Failure) -> tuple[Entry, PendingRetry]:
         """Decide what follows, and store the failed attempt together with that decision."""
-        setup, number = self._setup, self._attempt
-        decision = setup.policy.decide(failure, number, self._turn.waited_s, setup.rng)
-        pending = replace(self._turn.retry(failure), retry=number - 1, retries=setup.policy.retries)
+        setup, turn = self._setup, self._turn
+        pending = replace(turn.retry(failure), retry=self._spent, retries=setup.policy.retries)
         retry_at = None
-        match decision:
-            case Wait(delay_s):
-                pending = replace(pending, retry=number, due_at=setup.clock.now() + delay_s)
-                retry_at = setup.clock.utc() + timedelta(seconds=delay_s)
-            case Ask(delay_s):
-                pending = replace(pending, ask_s=delay_s)
-        failed = await self._end(
-            opened, AttemptState.FAILED, failure, retry=pending.retry, retries=pending.retries, retry_at=retry_at
+        if is_held_offline(setup, turn, failure):
+            pending = replace(pending, reason=WaitReason.OFFLINE)
+        else:
+            decision = setup.policy.decide(failure, self._spent + 1, turn.waited_s, setup.rng)
+            # First, so that this turn's own wait is no shorter than the hold.
+            note_limits(setup, turn, failure, decision)
+            match decision:
+                case Wait(delay_s):
+                    self._spent += 1
+                    pending = replace(pending, retry=self._spent, due_at=setup.clock.now() + delay_s)
+                    retry_at = setup.clock.utc() + timedelta(seconds=delay_s)
+                case Ask(delay_s):
+                    pending = replace(pending, ask_s=delay_s)
+                case GiveUp(GiveUpReason.EXHAUSTED):
+                    self._fallback = self._next_answerer()
+        failed = await self._attempts.end(
+            AttemptState.FAILED, self._parts(), failure, pending=pending, retry_at=retry_at
         )
+        self._left = replace(pending, due_at=None, reason=WaitReason.RETRY)
+        if self._place.before is not None:
+            self._place = replace(self._place, before=so_far(failed) or self._place.before)
         return failed, pending
 
-    def _finish(self, outcome: Outcome, pending: PendingRetry, failure: Failure | None = None) -> TurnFinished:
-        return TurnFinished(outcome, None if self._turn.waiting is None else pending, failure)
+    def _next_answerer(self) -> Answerer | None:
+        """Who answers now that the retries are used up (behaviour D13)."""
+        fallback = None if self._setup.fallback is None else self._setup.fallback()
+        return None if fallback is None or fallback.model in self._turn.asked else fallback
 
-    async def _end(
-        self,
-        opened: Entry,
-        state: AttemptState,
-        failure: Failure | None = None,
-        *,
-        retry: int = 0,
-        retries: int = 0,
-        retry_at: datetime | None = None,
-    ) -> Entry:
-        """Complete the open attempt; a cancel meanwhile is raised once it is on disk."""
-        self._open = None
-        attempt = Attempt(
-            self._turn.model,
-            self._attempt,
-            state,
-            () if self._incoming is None else self._incoming.parts(),
-            failure,
-            self._setup.clock.utc(),
-            retry,
-            retries,
-            retry_at,
-        )
-        ended, cancel = await settle(self._setup.log.fail_attempt(opened, attempt))
-        if retry_at is not None:
-            self._scheduled = ended
+    async def _switch(self, answerer: Answerer) -> ModelSwitched:
+        """From here on `answerer` is asked, with a full budget, and the log says so."""
+        turn, before = self._turn, self._turn.answerer.model
+        self._fallback = None
+        change = ModelChange(answerer.model, fallback_from=before)
+        entry, cancel = await settle(self._setup.log.append(turn.session, change, under=self._under))
+        if self._place.under is not None:
+            self._place = replace(self._place, under=entry.id)
+        turn.switched(answerer, before)
+        self._spent = 0
         if cancel is not None:
             raise cancel
-        return ended
+        return ModelSwitched(entry, before, answerer.model)
 
-    async def _hold(self, pending: PendingRetry, failed: Entry) -> bool:
-        """Wait; True when the next attempt is due, False when the user cancelled the wait."""
-        clock, began_at = self._setup.clock, self._setup.clock.now()
-        scheduled_s = (pending.due_at or began_at) - began_at
-        held = await self._setup.gate.hold(pending)
-        # A computer that slept through the wait did not use up the turn's waiting.
-        self._turn.waited_s += min(clock.now() - began_at, scheduled_s)
-        if held is not HoldResult.CANCELLED:
-            return True
-        self._scheduled = None
-        _, cancel = await settle(self._setup.log.reschedule(failed, None))
-        if cancel is not None:
-            raise cancel
-        return False
+    async def _wait(self, pending: PendingRetry, failed: Entry | None) -> AsyncGenerator[TurnEvent, None]:
+        """Wait for the next request; `finished` is set when the user cancelled the wait."""
+        yield RetryScheduled(pending, failed)
+        held = await hold(self._setup, self._turn, pending)
+        if held is HoldResult.CANCELLED:
+            await self._attempts.unschedule()
+            self._finish(Outcome.STOPPED, self._left)
+            return
+        # Who asks for a retry now has seen what it was to wait for.
+        self._goes_through = held is HoldResult.NOW
+        yield RetryStarted(pending.retry)
 
+    def _finish(self, outcome: Outcome, left: PendingRetry, failure: Failure | None = None) -> None:
+        self.finished = TurnFinished(outcome, self._turn.pending(left), failure)
 
-def _failure_of(error: Exception) -> Failure:
-    if isinstance(error, LogError):
-        return storage_failure(error)
-    failure = failure_from_exception(error)
-    if failure.kind is FailureKind.BUG:
-        logger.error("an attempt ended with a bug", exc_info=error)
-    return failure
+    def _parts(self) -> tuple[Part, ...] | None:
+        return None if self._reply is None else self._reply.parts()
 
 
-def storage_failure(error: LogError, behind: Failure | None = None) -> Failure:
-    """Our own disk refused; `behind` is the provider's failure that was to be recorded (behaviour D19)."""
-    detail = None if behind is None or behind.kind is FailureKind.STORAGE else behind.message
-    return Failure(FailureKind.STORAGE, str(error), retryable=False, provider_detail=detail)
-
-
-@runtime_checkable
-class _Closable(Protocol):
-    async def aclose(self) -> None: ...
-
-
-@asynccontextmanager
-async def _closing(stream: AsyncIterator[Delta]) -> AsyncIterator[AsyncIterator[Delta]]:
-    """`stream`, closed on every way out (behaviour F53); what closing it raises changes no outcome."""
-    try:
-        yield stream
-    finally:
-        if isinstance(stream, _Closable):
-            try:
-                await stream.aclose()
-            except Exception:
-                logger.exception("closing a reply's stream failed")
+def _opening(before: SoFar | None) -> Sequence[DeltaArrived]:
+    """What a reply begins with, for whoever shows deltas."""
+    if before is None:
+        return ()
+    thinking = (DeltaArrived(ThinkingDelta(before.thinking)),) if before.thinking else ()
+    return (*thinking, DeltaArrived(TextDelta(before.text))) if before.text else thinking

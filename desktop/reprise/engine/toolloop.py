@@ -11,8 +11,8 @@ from reprise.domain.messages import ToolCallPart, ToolResultPart
 from reprise.domain.models import ToolSpec
 from reprise.domain.ports import Log, ToolRunner
 from reprise.domain.sessions import Entry
+from reprise.engine.place import Completed
 from reprise.engine.progress import Progress
-from reprise.engine.round import Completed
 from reprise.engine.settle import cancels, settle
 
 logger = logging.getLogger("reprise.engine")
@@ -83,8 +83,7 @@ class Batch:
     async def _record(self, result: ToolResultPart) -> Entry:
         async with self._recording:
             self._leaf = await self._log.record_result(self._turn.session, self._leaf.id, result)
-            self._turn.waiting = self._leaf
-            self._turn.falls_back = False
+            self._turn.landed(self._leaf)
             return self._leaf
 
 

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from itertools import count
 from random import Random
 
-from reprise.domain.events import (
-    Answer,
-    Outcome,
-    RoundLimitAnswered,
-    RoundLimitAsked,
-    ToolCallStarted,
-    ToolResultRecorded,
-    Truncated,
-    TurnEvent,
-    TurnFinished,
-    TurnStarted,
-)
+from reprise.domain.events import Outcome, TurnEvent, TurnFinished, TurnStarted
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Message, ModelRef
-from reprise.domain.models import Parameters
-from reprise.domain.ports import Clock, CompletionProvider, Log, LogError, Questions, RetryGate, ToolRunner
+from reprise.domain.ports import Clock, Log, LogError, Questions, Queue, Reachability, RetryGate, ToolRunner
 from reprise.domain.retry import RetryPolicy
-from reprise.domain.sessions import answered_entry, prompt_entry
-from reprise.engine.progress import Progress, Setup
-from reprise.engine.round import Round, storage_failure
+from reprise.domain.sessions import Entry, ModelChange, answered_entry, prompt_entry, up_to
+from reprise.engine.faults import storage_failure
+from reprise.engine.holds import Holds
+from reprise.engine.place import Place
+from reprise.engine.progress import Answerer, Progress, Setup
+from reprise.engine.reply import so_far
+from reprise.engine.rounds import Rounds
 from reprise.engine.settle import cancels, hides_cancel, settle
-from reprise.engine.toolloop import Batch
 
 logger = logging.getLogger("reprise.engine")
 
@@ -46,145 +35,174 @@ class Turn:
 
     def __init__(
         self,
-        provider: CompletionProvider,
+        answerer: Answerer,
         log: Log,
         gate: RetryGate,
         clock: Clock,
         policy: RetryPolicy,
         *,
-        parameters: Parameters,
         rng: Random,
         tools: ToolRunner | None = None,
         questions: Questions | None = None,
         max_rounds: int = 32,
         auto_continue: int = 0,
+        fallback: Callable[[], Answerer | None] | None = None,
+        holds: Holds | None = None,
+        reachability: Reachability | None = None,
+        queue: Queue | None = None,
     ) -> None:
-        """`max_rounds` tool rounds run before the turn asks (behaviour D15); without `questions` the answer is Stop.
-
-        `auto_continue` is how often a reply cut at the output limit goes on by itself (D9).
-        """
+        """What the options mean is said at `Setup`; without `holds` the turn has its own."""
         self.closing = False
-        self._setup = Setup(provider, log, gate, clock, policy, parameters, rng, tools)
-        self._questions = questions
-        self._max_rounds = max_rounds
-        self._auto_continue = auto_continue
-        self._round: Round | None = None
+        self._answerer = answerer
+        self._setup = Setup(
+            log=log,
+            gate=gate,
+            clock=clock,
+            policy=policy,
+            rng=rng,
+            tools=tools,
+            questions=questions,
+            max_rounds=max_rounds,
+            auto_continue=auto_continue,
+            fallback=fallback,
+            holds=holds or Holds(clock),
+            reachability=reachability,
+            queue=queue,
+        )
 
-    async def run(self, session: str, message: Message, model: ModelRef) -> AsyncGenerator[TurnEvent, None]:
-        """A turn for a new prompt. LogError when the prompt cannot be stored: then nothing was sent (behaviour L1)."""
-        prompt, cancel = await settle(self._setup.log.open_turn(session, message, model))
+    async def run(
+        self, session: str, message: Message, *, beside: str | None = None, queued: str | None = None
+    ) -> AsyncGenerator[TurnEvent, None]:
+        """A turn for a new prompt: behind the leaf, or `beside` an earlier prompt (behaviour B9).
+
+        `queued` is the entry of the queue that it was. LogError when the prompt cannot be stored: then nothing was
+        sent (L1).
+        """
+        prompt, cancel = await settle(
+            self._setup.log.open_turn(session, message, self._answerer.model, beside=beside, queued=queued)
+        )
         if cancel is not None:
             raise cancel
-        yield TurnStarted(prompt)
-        async with aclosing(self._guarded(Progress(session, model, prompt, prompt))) as events:
+        async with aclosing(self._play(self._progress(prompt, prompt), Place(prompt), resumed=False)) as events:
             async for event in events:
                 yield event
 
-    async def resume(self, session: str, model: ModelRef, *, retry: int = 0) -> AsyncGenerator[TurnEvent, None]:
+    async def resume(
+        self, session: str, *, retry: int = 0, goes_on_from: Entry | None = None, at_once: bool = False
+    ) -> AsyncGenerator[TurnEvent, None]:
         """Go on with the pending turn; nothing when nothing is pending (behaviour B1).
 
         It has a full budget (R12), unless it goes on as `retry` n of a schedule that another life of the program
-        began (D8): then n attempts of its round have failed. Raises LogError when the branch cannot be read.
+        began (D8): then n attempts of its round have failed. Its reply begins with what the ended attempt
+        `goes_on_from` said. `at_once` is the user's own Retry: neither another session's limits nor a network that is
+        said to be away hold its first request. Raises LogError when the branch cannot be read.
         """
         path = await self._setup.log.branch(session)
         answers = answered_entry(path)
         if answers is None:
             return
-        prompt = prompt_entry(path) or answers
-        yield TurnStarted(prompt, resumed=True)
-        async with aclosing(self._guarded(Progress(session, model, prompt, answers, failed=retry))) as events:
+        turn = self._progress(prompt_entry(path) or answers, answers, failed=retry)
+        turn.at_once = at_once
+        turn.fallback_from = _stands_in_for(path, turn.prompt, self._answerer.model)
+        place = Place(answers, before=None if goes_on_from is None else so_far(goes_on_from))
+        async with aclosing(self._play(turn, place)) as events:
             async for event in events:
                 yield event
 
-    async def _guarded(self, turn: Progress) -> AsyncGenerator[TurnEvent, None]:
+    async def regenerate(self, session: str, reply: Entry) -> AsyncGenerator[TurnEvent, None]:
+        """Another reply beside `reply`, which stands until there is one (behaviour D20, B14).
+
+        Nothing when `reply` is not on the branch. Raises LogError when that cannot be read.
+        """
+        path = await self._setup.log.branch(session)
+        if (answers := _answered_by(path, reply)) is None:
+            return
+        async with aclosing(self._beside(path, reply, Place(answers, answers.id))) as events:
+            async for event in events:
+                yield event
+
+    async def go_on(self, session: str, reply: Entry) -> AsyncGenerator[TurnEvent, None]:
+        """The rest of `reply`, which stands until it is there: one reply that begins with it (behaviour D5, D9).
+
+        Nothing when `reply` is not on the branch or says nothing. Raises LogError when the branch cannot be read.
+        """
+        path = await self._setup.log.branch(session)
+        answers, before = _answered_by(path, reply), so_far(reply)
+        if answers is None or before is None:
+            return
+        async with aclosing(self._beside(path, reply, Place(answers, reply.parent, before=before))) as events:
+            async for event in events:
+                yield event
+
+    async def _beside(self, path: Sequence[Entry], reply: Entry, place: Place) -> AsyncGenerator[TurnEvent, None]:
+        turn = self._progress(prompt_entry(up_to(path, place.answers)) or place.answers, place.answers)
+        turn.beside = reply
+        turn.leaf = path[-1].id
+        async with aclosing(self._play(turn, place)) as events:
+            async for event in events:
+                yield event
+
+    def _progress(self, prompt: Entry, waiting: Entry, failed: int = 0) -> Progress:
+        answerer = self._answerer
+        return Progress(prompt.session, answerer, prompt, waiting, asked={answerer.model}, failed=failed)
+
+    async def _play(self, turn: Progress, place: Place, *, resumed: bool = True) -> AsyncGenerator[TurnEvent, None]:
+        yield TurnStarted(turn.prompt, resumed, turn.beside)
+        async with aclosing(self._guarded(turn, place)) as events:
+            async for event in events:
+                yield event
+
+    async def _guarded(self, turn: Progress, place: Place) -> AsyncGenerator[TurnEvent, None]:
         """The rounds; a stop is recorded on its way out, and an error ends the turn as failed (behaviour L23)."""
         cancelled_before = cancels()
-        self._round = None
+        rounds = Rounds(self._setup, turn)
         try:
-            async with aclosing(self._rounds(turn)) as events:
+            async with aclosing(rounds.run(place)) as events:
                 async for event in events:
                     yield event
             return
         except (asyncio.CancelledError, GeneratorExit):
-            await self._record_stop(turn)
+            await self._record_stop(rounds)
             raise
         except Exception as error:
             if hides_cancel(error, cancelled_before):
-                await self._record_stop(turn)
+                await self._record_stop(rounds)
                 raise asyncio.CancelledError from error
-            failure = self._failure_of(error)
-        await self._record_failure(turn, failure)
-        yield TurnFinished(Outcome.FAILED, turn.pending(failure), failure)
-
-    async def _rounds(self, turn: Progress) -> AsyncGenerator[TurnEvent, None]:
-        answers = turn.waiting or turn.prompt
-        tool_rounds = continued = 0
-        allowed: float = self._max_rounds
-        for number in count(1):
-            self._round = current = Round(self._setup, turn, number, answers)
-            async with aclosing(current.run()) as events:
-                async for event in events:
-                    yield event
-            if (done := current.completed) is None:
-                if current.finished is not None:
-                    yield current.finished
-                return
-            goes_on = done.is_cut and continued < self._auto_continue
-            if done.is_cut:
-                yield Truncated(len(done.message.text), continued=goes_on)
-            yield done.usage
-            if goes_on:
-                continued += 1
-                answers = done.entry
-                continue
-            if (tools := self._setup.tools) is None or not done.calls:
-                yield TurnFinished(Outcome.COMPLETED)
-                return
-            for call in done.calls:
-                yield ToolCallStarted(call)
-            for result in await Batch(self._setup.log, tools, turn, done).run():
-                yield ToolResultRecorded(result)
-            answers = turn.waiting or answers
-            tool_rounds += 1
-            if tool_rounds >= allowed:
-                yield RoundLimitAsked(tool_rounds)
-                answer = await self._ask(tool_rounds)
-                yield RoundLimitAnswered(tool_rounds, answer)
-                if answer is Answer.STOP:
-                    yield TurnFinished(Outcome.STOPPED, turn.pending())
-                    return
-                allowed = math.inf if answer is Answer.ALWAYS else allowed + self._max_rounds
-
-    async def _ask(self, rounds: int) -> Answer:
-        return Answer.STOP if self._questions is None else await self._questions.round_limit(rounds)
-
-    async def _record_stop(self, turn: Progress) -> None:
+            failure = _failure_of(error, rounds.failure)
         try:
-            if self._round is not None:
-                await self._round.stop(closing=self.closing)
-            await self._fall_back(turn)
+            await rounds.break_off(failure)
+        except LogError:
+            logger.exception("a failed turn could not be recorded")
+        yield TurnFinished(Outcome.FAILED, turn.pending(turn.retry(failure)), failure)
+
+    async def _record_stop(self, rounds: Rounds) -> None:
+        try:
+            await rounds.stop(closing=self.closing)
         except LogError:
             # The stop stands; what is still open in the log becomes interrupted at the next start (behaviour L16).
             logger.exception("a stopped turn could not be recorded")
 
-    async def _record_failure(self, turn: Progress, failure: Failure) -> None:
-        try:
-            if self._round is not None:
-                await self._round.break_off(failure)
-            await self._fall_back(turn)
-        except LogError:
-            logger.exception("a failed turn could not be recorded")
 
-    async def _fall_back(self, turn: Progress) -> None:
-        """Take a reply whose calls brought no result off the branch: what it answers is pending again (L15)."""
-        if turn.falls_back and turn.waiting is not None:
-            turn.falls_back = False
-            _, cancel = await settle(self._setup.log.move_leaf(turn.session, turn.waiting.id))
-            if cancel is not None:
-                raise cancel
+def _failure_of(error: Exception, behind: Failure | None) -> Failure:
+    """Why a turn ended with `error`; `behind` is the newest failure of its own."""
+    if isinstance(error, LogError):
+        return storage_failure(error, behind)
+    logger.error("a turn ended with a bug", exc_info=error)
+    return Failure(FailureKind.BUG, f"{type(error).__name__}: {error}", retryable=False)
 
-    def _failure_of(self, error: Exception) -> Failure:
-        if isinstance(error, LogError):
-            return storage_failure(error, None if self._round is None else self._round.failure)
-        logger.error("a turn ended with a bug", exc_info=error)
-        return Failure(FailureKind.BUG, f"{type(error).__name__}: {error}", retryable=False)
+
+def _answered_by(path: Sequence[Entry], reply: Entry) -> Entry | None:
+    """What `reply`, a message on the branch, answers."""
+    if all(entry.id != reply.id for entry in path):
+        return None
+    return answered_entry(up_to(path, reply)[:-1])
+
+
+def _stands_in_for(path: Sequence[Entry], prompt: Entry, model: ModelRef) -> ModelRef | None:
+    """Whom `model` stands in for since this turn's fallback, if it does (behaviour D13)."""
+    for entry in reversed(path):
+        if entry.id == prompt.id:
+            break
+        if isinstance(entry.data, ModelChange):
+            return entry.data.fallback_from if entry.data.model == model else None
+    return None

@@ -231,13 +231,22 @@ class Http:
 
 
 class _Trace:
-    """Whether a request went over a connection that had served before, and nothing of its reply had come."""
+    """Whether a request went over a connection that had served before, and nothing of its reply had come.
+
+    It also closes the connection whose TLS handshake does not end well: cancelled in it, httpcore leaves the socket
+    open until the collector finds it.
+    """
 
     def __init__(self) -> None:
         self._connected = False
         self._answered = False
+        self._stream: Any = None
 
     async def __call__(self, event: str, info: Mapping[str, Any]) -> None:
+        if event == "connection.connect_tcp.complete":
+            self._stream = info["return_value"]
+        elif event.endswith(".start_tls.failed") and self._stream is not None:
+            await self._stream.aclose()
         if event.startswith("connection.connect"):
             self._connected = True
         elif event == "http11.receive_response_headers.complete":

@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 from peewee import SqliteDatabase
 
-from reprise.domain.messages import ModelRef
+from reprise.domain.messages import ModelRef, Role
 from reprise.domain.ports import LogError
-from reprise.domain.sessions import Entry, Session, title_of
-from reprise.storage.rows import ATTEMPT, MISSING_NOTICE, Unreadable, decode, moment_or_epoch, unreadable_notice
+from reprise.domain.sessions import Entry, Session, model_of, title_of
+from reprise.domain.tree import Node
+from reprise.storage.rows import (
+    ATTEMPT,
+    BESIDE,
+    MISSING_NOTICE,
+    QUEUED,
+    Unreadable,
+    decode,
+    moment_or_epoch,
+    unreadable_notice,
+)
 from reprise.storage.sql import sql
 
 _log = logging.getLogger("reprise.storage")
@@ -40,11 +50,26 @@ _SESSIONS = """WITH listed AS MATERIALIZED (
         SELECT json_extract(attempt.data, '$.retry_at') FROM entry AS attempt
         WHERE attempt.parent = listed.answers AND attempt.kind = 'attempt' AND json_valid(attempt.data)
         ORDER BY attempt.id DESC LIMIT 1
-    )
+    ), forked_from
     FROM listed ORDER BY activity DESC"""
 
 # As plain SQL, since Peewee's text field raises on bytes: what is damaged has to come through to be reported.
 _SELECT = "SELECT id, parent, kind, at, data FROM entry"
+
+# The ids from an entry to the root or to where the chain breaks. UNION (not ALL) ends a loop.
+_IDS_UPWARDS = """WITH RECURSIVE up (id, parent) AS (
+        SELECT id, parent FROM entry WHERE id = ? AND session = ?
+        UNION
+        SELECT entry.id, entry.parent FROM up JOIN entry ON entry.id = up.parent WHERE entry.session = ?
+    )
+    SELECT id FROM up"""
+
+# An entry older than its parent is damaged: it begins a branch of its own, so that no loop is handed on.
+_NODES = """SELECT id, CASE WHEN parent < id THEN parent END, CASE kind WHEN 'message' THEN role END, goes_on_from
+    FROM entry
+    WHERE session = ? AND kind NOT IN ('attempt', 'queued') ORDER BY id"""
+
+_ROLES = {role.value: role for role in Role}
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
 _KEPT_SESSIONS = 8
@@ -63,9 +88,9 @@ class Row(NamedTuple):
 
 
 def sessions(db: SqliteDatabase, only: str | None = None) -> tuple[Session, ...]:
-    """Every session, or only the one called `only`, newest activity first; one statement."""
+    """Every session outside the trash, newest activity first, or only the one called `only`; one statement."""
     if only is None:
-        cursor = sql(db, _SESSIONS.format(where=""))
+        cursor = sql(db, _SESSIONS.format(where="WHERE session.trashed_at IS NULL"))
     else:
         cursor = sql(db, _SESSIONS.format(where="WHERE session.id = ?"), only)
     return tuple(
@@ -78,8 +103,9 @@ def sessions(db: SqliteDatabase, only: str | None = None) -> tuple[Session, ...]
             None if provider is None or model is None else ModelRef(provider, model),
             bool(pending),
             None if retry_at is None else moment_or_epoch(retry_at),
+            forked_from,
         )
-        for id_, title, leaf, created_at, updated_at, provider, model, pending, retry_at in cursor
+        for id_, title, leaf, created_at, updated_at, provider, model, pending, retry_at, forked_from in cursor
     )
 
 
@@ -106,7 +132,7 @@ class Branches:
         """
         branch = self._continued(db, session, leaf)
         if branch is None:
-            query = f"{_SELECT} WHERE session = ? AND kind <> '{ATTEMPT}'"
+            query = f"{_SELECT} WHERE session = ? AND kind NOT IN ('{ATTEMPT}', '{QUEUED}')"
             branch = _path(session, {values[0]: Row(*values) for values in sql(db, query, session)}, leaf)
         self._known[session] = branch, {None: -1, **{entry.id: position for position, entry in enumerate(branch)}}
         self._known.move_to_end(session)
@@ -122,7 +148,7 @@ class Branches:
         added: list[Entry] = []
         while leaf not in positions:
             row = _row(db, session, leaf) if leaf is not None and len(added) < _FEW else None
-            if row is None:
+            if row is None or row.kind in BESIDE:
                 return None
             added.append(_readable(session, row))
             leaf = row.parent
@@ -131,16 +157,42 @@ class Branches:
 
 def attempts(db: SqliteDatabase, session: str, branch: Iterable[Entry]) -> dict[str, tuple[Entry, ...]]:
     """The attempts under each entry of `branch`, oldest first. One that cannot be read is left out."""
-    found: dict[str, list[Entry]] = {entry.id: [] for entry in branch}
-    for values in sql(db, f"{_SELECT} WHERE session = ? AND kind = '{ATTEMPT}' ORDER BY id", session):
-        row = Row(*values)
-        if row.parent not in found:
-            continue
-        try:
-            found[row.parent].append(entry_of(session, row))
-        except Unreadable as error:
-            _log.warning("session %s: attempt %s cannot be read: %s", session, row.id, error)
-    return {parent: tuple(hanging) for parent, hanging in found.items() if hanging}
+    found: dict[str | None, list[Entry]] = {entry.id: [] for entry in branch}
+    for entry in _beside(db, session, ATTEMPT, found):
+        found[entry.parent].append(entry)
+    return {parent: tuple(hanging) for parent, hanging in found.items() if parent is not None and hanging}
+
+
+def queue(db: SqliteDatabase, session: str) -> tuple[Entry, ...]:
+    """The messages that wait for their delivery, oldest first. One that cannot be read is left out."""
+    return tuple(_beside(db, session, QUEUED))
+
+
+def nodes(db: SqliteDatabase, session: str) -> tuple[Node, ...]:
+    """The shape of a session's branches, oldest first; read off an index alone."""
+    return tuple(
+        Node(id_, parent, _ROLES.get(role), goes_on_from)
+        for id_, parent, role, goes_on_from in sql(db, _NODES, session)
+    )
+
+
+def upwards(db: SqliteDatabase, session: str, leaf: str | None) -> Iterator[Row]:
+    """The rows from `leaf` to the root or to where the chain breaks, read as far as they are asked for."""
+    seen: set[str] = set()
+    while leaf is not None and leaf not in seen and (row := _row(db, session, leaf)) is not None:
+        yield row
+        seen.add(leaf)
+        leaf = row.parent
+
+
+def ids_to(db: SqliteDatabase, session: str, leaf: str) -> list[str]:
+    """The ids of the path root -> `leaf`, as far as it can be followed."""
+    return [id_ for (id_,) in sql(db, _IDS_UPWARDS, leaf, session, session)][::-1]
+
+
+def model_at(db: SqliteDatabase, session: str, leaf: str) -> ModelRef | None:
+    """Who answers at `leaf`, as `model_of` decides, without reading the whole branch."""
+    return next((model for row in upwards(db, session, leaf) if (model := model_of((_readable(session, row),)))), None)
 
 
 def stored_entry(db: SqliteDatabase, session: str, id_: str) -> Entry:
@@ -149,6 +201,19 @@ def stored_entry(db: SqliteDatabase, session: str, id_: str) -> Entry:
     if row is None:
         raise LogError(f"There is no entry {id_} in the chat {session}.")
     return entry_of(session, row)
+
+
+def _beside(db: SqliteDatabase, session: str, kind: str, under: Container[str | None] | None = None) -> Iterator[Entry]:
+    """The readable entries of a kind that hangs beside the branches, oldest first; only those `under` some others."""
+    query = f"{_SELECT} INDEXED BY entry_{kind} WHERE session = ? AND kind = '{kind}' ORDER BY id"
+    for values in sql(db, query, session):
+        row = Row(*values)
+        if under is not None and row.parent not in under:
+            continue
+        try:
+            yield entry_of(session, row)
+        except Unreadable as error:
+            _log.warning("session %s: %s %s cannot be read: %s", session, kind, row.id, error)
 
 
 def _row(db: SqliteDatabase, session: str, id_: str) -> Row | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterable
 
 from peewee import SqliteDatabase
 
@@ -100,17 +101,11 @@ class Chunks:
                 self._buffers[attempt] = pieces + self._buffers.get(attempt, [])
 
 
-def folded(db: SqliteDatabase, attempt: str) -> tuple[Part, ...]:
-    """An attempt's chunks as the parts of a reply."""
-    partial = Partial()
-    for kind, text in (
-        ChunkRow.select(ChunkRow.kind, ChunkRow.text)
-        .where(ChunkRow.entry == attempt)
-        .order_by(ChunkRow.seq)
-        .tuples()
-        .execute(db)
-    ):
-        partial.append(_delta(kind, text))
+def folded(db: SqliteDatabase, attempt: str, before: Iterable[Part]) -> tuple[Part, ...]:
+    """An attempt's chunks as the parts of a reply that begins with `before`."""
+    partial = Partial(before)
+    for kind, text in sql(db, "SELECT kind, text FROM chunk WHERE entry = ? ORDER BY seq", attempt):
+        partial.append(_delta(kind, text if isinstance(text, str) else bytes(text).decode(errors="replace")))
     return partial.parts()
 
 

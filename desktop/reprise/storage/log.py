@@ -5,17 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from peewee import SqliteDatabase, fn
+from peewee import SqliteDatabase
 
 from reprise.domain.deltas import Delta
 from reprise.domain.messages import Message, ModelRef, Role, ToolResultPart
 from reprise.domain.ports import Clock, LogError
-from reprise.domain.sessions import Attempt, AttemptState, Entry, EntryData, ModelChange, title_of
-from reprise.storage.branches import Branches, Row, entry_of, stored_entry
-from reprise.storage.chunks import Chunks, delete_chunks, folded
+from reprise.domain.sessions import Attempt, AttemptState, Entry, EntryData, ModelChange, Queued, title_of
+from reprise.domain.tree import node_of
+from reprise.storage.branches import Branches, Row, entry_of, model_at, stored_entry
+from reprise.storage.checks import (
+    require_behind,
+    require_ended,
+    require_entry,
+    require_open,
+    require_prompt,
+    require_queued,
+    require_session,
+    session_or_none,
+)
+from reprise.storage.chunks import Chunks, delete_chunks
 from reprise.storage.database import Database
 from reprise.storage.ids import Ids
-from reprise.storage.rows import ATTEMPT, Unreadable, clean, decode, encode, stamp
+from reprise.storage.rows import QUEUED, clean, decode, encode, stamp
 from reprise.storage.tables import EntryRow, SessionRow
 
 
@@ -35,16 +46,24 @@ class SqliteLog:
 
     async def branch(self, session: str) -> tuple[Entry, ...]:
         def read(db: SqliteDatabase) -> tuple[Entry, ...]:
-            found = _session(db, session)
+            found = session_or_none(db, session)
             return () if found is None else self._branches.read(db, session, found.leaf)
 
         return await self._database.read(read)
 
-    async def open_turn(self, session: str, message: Message, model: ModelRef) -> Entry:
+    async def open_turn(
+        self, session: str, message: Message, model: ModelRef, *, beside: str | None = None, queued: str | None = None
+    ) -> Entry:
         now = self._clock.utc()
 
         def write(db: SqliteDatabase) -> Entry:
-            found = _session(db, session)
+            found = session_or_none(db, session)
+            parent = None if found is None else found.leaf
+            if beside is not None:
+                parent = require_prompt(db, session, beside)
+            if queued is not None:
+                require_queued(db, session, queued)
+                _delete_queued(db, session, queued)
             if found is None:
                 SessionRow.insert(
                     id=session,
@@ -53,7 +72,7 @@ class SqliteLog:
                     updated_at=stamp(now),
                     activity="",
                 ).execute(db)
-            entry = self._append(db, session, None if found is None else found.leaf, message, now)
+            entry = self._append(db, session, parent, message, now)
             _set_model(db, session, model)
             return entry
 
@@ -63,7 +82,7 @@ class SqliteLog:
         now = self._clock.utc()
 
         def write(db: SqliteDatabase) -> Entry:
-            _known(db, session, parent)
+            require_entry(db, session, parent)
             return self._insert(db, session, parent, replace(attempt, state=AttemptState.OPEN), now)
 
         return await self._database.write(write)
@@ -76,7 +95,7 @@ class SqliteLog:
             raise ValueError("an attempt that ended is not open")
 
         def write(db: SqliteDatabase) -> Entry:
-            _open(db, entry)
+            require_open(db, entry)
             delete_chunks(db, entry.id)
             return _rewrite(db, entry, attempt)
 
@@ -84,23 +103,33 @@ class SqliteLog:
         self._chunks.forget(entry.id)
         return completed
 
-    async def finish_round(self, entry: Entry, message: Message) -> Entry:
+    async def finish_round(self, entry: Entry, message: Message, *, under: str | None = None) -> Entry:
         now = self._clock.utc()
 
         def write(db: SqliteDatabase) -> Entry:
-            _open(db, entry)
+            answered = require_open(db, entry)
+            finished = self._reply(db, entry.session, answered, under, message, now)
             EntryRow.delete().where(EntryRow.id == entry.id).execute(db)  # its chunks go with it
-            return self._append(db, entry.session, entry.parent, message, now)
+            return finished
 
         finished = await self._database.write(write)
         self._chunks.forget(entry.id)
         return finished
 
+    async def keep(self, attempt: Entry, message: Message, *, under: str | None = None) -> Entry:
+        now = self._clock.utc()
+
+        def write(db: SqliteDatabase) -> Entry:
+            answered = require_ended(db, attempt)
+            return self._reply(db, attempt.session, answered, under, message, now)
+
+        return await self._database.write(write)
+
     async def record_result(self, session: str, parent: str, result: ToolResultPart) -> Entry:
         now = self._clock.utc()
 
         def write(db: SqliteDatabase) -> Entry:
-            _known(db, session, parent)
+            require_entry(db, session, parent)
             return self._append(db, session, parent, Message(Role.TOOL, (result,)), now)
 
         return await self._database.write(write)
@@ -114,13 +143,17 @@ class SqliteLog:
 
         return await self._database.write(write)
 
-    async def append(self, session: str, data: EntryData) -> Entry:
-        if isinstance(data, Attempt):
-            raise ValueError("an attempt is never the leaf: use open_attempt")
+    async def append(self, session: str, data: EntryData, *, under: str | None = None) -> Entry:
+        if isinstance(data, Attempt | Queued):
+            raise ValueError("an attempt or a queued message is never the leaf: use open_attempt or queue")
         now = self._clock.utc()
 
         def write(db: SqliteDatabase) -> Entry:
-            entry = self._append(db, session, _require(db, session).leaf, data, now)
+            leaf = require_session(db, session).leaf
+            if under is not None and under != leaf:
+                require_entry(db, session, under)
+                return self._insert(db, session, under, data, now)
+            entry = self._append(db, session, leaf, data, now)
             if isinstance(data, ModelChange):
                 _set_model(db, session, data.model)
             return entry
@@ -129,12 +162,56 @@ class SqliteLog:
 
     async def move_leaf(self, session: str, entry: str | None) -> None:
         def write(db: SqliteDatabase) -> None:
-            _require(db, session)
+            require_session(db, session)
             if entry is not None:
-                _known(db, session, entry)
+                require_entry(db, session, entry)
+                _follow_model(db, session, entry)
             SessionRow.update(leaf=entry).where(SessionRow.id == session).execute(db)
 
         await self._database.write(write)
+
+    async def queue(self, session: str, queued: Queued) -> Entry:
+        now = self._clock.utc()
+
+        def write(db: SqliteDatabase) -> Entry:
+            return self._insert(db, session, require_session(db, session).leaf, queued, now)
+
+        return await self._database.write(write)
+
+    async def requeue(self, entry: Entry, queued: Queued) -> Entry:
+        def write(db: SqliteDatabase) -> Entry:
+            require_queued(db, entry.session, entry.id)
+            return _rewrite(db, entry, queued)
+
+        return await self._database.write(write)
+
+    async def unqueue(self, entry: Entry) -> None:
+        def write(db: SqliteDatabase) -> None:
+            _delete_queued(db, entry.session, entry.id)
+
+        await self._database.write(write)
+
+    def _reply(
+        self,
+        db: SqliteDatabase,
+        session: str,
+        answered: str | None,
+        under: str | None,
+        message: Message,
+        now: datetime,
+    ) -> Entry:
+        """Append a reply to `answered`, or behind what follows it directly, and make it the leaf.
+
+        Where the session stood there already, its model stays: somebody may have chosen the next one meanwhile.
+        """
+        if under is not None:
+            require_behind(db, session, answered, under)
+        parent = answered if under is None else under
+        moves = require_session(db, session).leaf != parent
+        entry = self._append(db, session, parent, message, now)
+        if moves:
+            _follow_model(db, session, entry.id)
+        return entry
 
     def _append(self, db: SqliteDatabase, session: str, parent: str | None, data: EntryData, now: datetime) -> Entry:
         """Insert under `parent` and make it the leaf; a message counts as activity (behaviour F80, F94)."""
@@ -154,6 +231,7 @@ class SqliteLog:
             parent=parent,
             kind=kind,
             role=data.role.value if isinstance(data, Message) else None,
+            goes_on_from=node_of(entry).goes_on_from,
             state=data.state.value if isinstance(data, Attempt) else None,
             at=stamp(now),
             data=text,
@@ -161,66 +239,24 @@ class SqliteLog:
         return entry
 
 
-def newest_id(db: SqliteDatabase) -> str | None:
-    """The newest entry's id, where ids go on from."""
-    return EntryRow.select(fn.max(EntryRow.id)).tuples().execute(db)[0][0]  # type: ignore[no-any-return]
-
-
-def interrupt_open_attempts(db: SqliteDatabase) -> int:
-    """Complete the attempts a crash left open with the text that was saved; how many there were.
-
-    Their sessions are pending by that alone (behaviour D8). When they ended is not known, so it is not claimed.
-    """
-    state = AttemptState.INTERRUPTED
-    query = EntryRow.select(EntryRow.id, EntryRow.session).where(EntryRow.state == AttemptState.OPEN.value)
-    found = list(query.tuples().execute(db))
-    for id_, session in found:
-        try:
-            entry = stored_entry(db, session, id_)
-        except Unreadable:
-            # Nobody can read it, before or after: only take it out of the open ones.
-            EntryRow.update(state=state.value).where(EntryRow.id == id_).execute(db)
-            continue
-        if isinstance(entry.data, Attempt):
-            parts = folded(db, id_) or entry.data.parts
-            _rewrite(db, entry, replace(entry.data, state=state, parts=parts, retry_at=None))
-            delete_chunks(db, id_)
-    return len(found)
-
-
-def _session(db: SqliteDatabase, session: str) -> SessionRow | None:
-    return next(
-        iter(SessionRow.select(SessionRow.id, SessionRow.leaf).where(SessionRow.id == session).execute(db)), None
-    )
-
-
-def _require(db: SqliteDatabase, session: str) -> SessionRow:
-    found = _session(db, session)
-    if found is None:
-        raise LogError(f"There is no chat {session} in the database.")
-    return found
-
-
-def _known(db: SqliteDatabase, session: str, entry: str) -> None:
-    """An entry that can be a parent or the leaf: of this session, and no attempt."""
-    query = EntryRow.select(EntryRow.kind).where((EntryRow.id == entry) & (EntryRow.session == session))
-    kinds = [kind for (kind,) in query.tuples().execute(db)]
-    if not kinds or kinds == [ATTEMPT]:
-        raise LogError(f"There is no entry {entry} in the chat {session}.")
-
-
-def _open(db: SqliteDatabase, entry: Entry) -> None:
-    query = EntryRow.select(EntryRow.id).where((EntryRow.id == entry.id) & (EntryRow.state == AttemptState.OPEN.value))
-    if not list(query.tuples().execute(db)):
-        raise LogError(f"The attempt {entry.id} is not open any more.")
-
-
-def _rewrite(db: SqliteDatabase, entry: Entry, attempt: Attempt) -> Entry:
-    kind, text = encode(attempt)
-    EntryRow.update(state=attempt.state.value, data=text).where(EntryRow.id == entry.id).execute(db)
+def _rewrite(db: SqliteDatabase, entry: Entry, data: Attempt | Queued) -> Entry:
+    kind, text = encode(data)
+    state = data.state.value if isinstance(data, Attempt) else None
+    EntryRow.update(state=state, data=text).where(EntryRow.id == entry.id).execute(db)
     return replace(entry, data=decode(kind, text))
+
+
+def _delete_queued(db: SqliteDatabase, session: str, queued: str) -> None:
+    waiting = (EntryRow.id == queued) & (EntryRow.session == session) & (EntryRow.kind == QUEUED)
+    EntryRow.delete().where(waiting).execute(db)
 
 
 def _set_model(db: SqliteDatabase, session: str, model: ModelRef) -> None:
     values = {"provider": clean(model.provider), "model": clean(model.model)}
     SessionRow.update(**values).where(SessionRow.id == session).execute(db)
+
+
+def _follow_model(db: SqliteDatabase, session: str, leaf: str) -> None:
+    """The session's model becomes that of the branch it stands on now; one that nobody answers keeps it."""
+    if (model := model_at(db, session, leaf)) is not None:
+        _set_model(db, session, model)

@@ -58,6 +58,13 @@ _LOG_TABLES = (
     "CREATE INDEX IF NOT EXISTS entry_open ON entry (id) WHERE state = 'open'",
 )
 
+_BRANCH_INDEXES = (
+    "DROP INDEX IF EXISTS entry_session",
+    "CREATE INDEX IF NOT EXISTS entry_tree ON entry (session, id, parent, kind, role, goes_on_from)",
+    "CREATE INDEX IF NOT EXISTS entry_queued ON entry (session, id) WHERE kind = 'queued'",
+    "CREATE INDEX IF NOT EXISTS session_fork ON session (forked_from) WHERE forked_from IS NOT NULL",
+)
+
 
 def create_log(database: SqliteDatabase) -> None:
     """Version 1: sessions, entries, chunks and drafts."""
@@ -65,7 +72,20 @@ def create_log(database: SqliteDatabase) -> None:
         sql(database, statement)
 
 
-MIGRATIONS: tuple[Migration, ...] = (create_log,)
+def add_branches(database: SqliteDatabase) -> None:
+    """Version 2: sessions in the trash, forks, replies that go on from others, the queue.
+
+    A covering index holds the shape of a session's branches, so that it is read without what the entries say.
+    """
+    _add_column(database, "session", "trashed_at TEXT")
+    _add_column(database, "session", "forked_from TEXT REFERENCES session (id) ON DELETE SET NULL")
+    _add_column(database, "session", "fork_point TEXT")
+    _add_column(database, "entry", "goes_on_from TEXT")
+    for statement in _BRANCH_INDEXES:
+        sql(database, statement)
+
+
+MIGRATIONS: tuple[Migration, ...] = (create_log, add_branches)
 
 
 def migrate(database: SqliteDatabase, backups: Path, now: datetime, steps: Sequence[Migration] = MIGRATIONS) -> None:
@@ -98,3 +118,10 @@ def back_up(database: SqliteDatabase, target: Path) -> None:
     finally:
         copy.close()
     unfinished.replace(target)
+
+
+def _add_column(database: SqliteDatabase, table: str, definition: str) -> None:
+    """Add a column unless it is there, as after a step that runs over its own work."""
+    name = definition.split()[0]
+    if name not in {row[1] for row in sql(database, f"PRAGMA table_info({table})")}:
+        sql(database, f"ALTER TABLE {table} ADD COLUMN {definition}")

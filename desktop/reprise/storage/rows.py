@@ -21,12 +21,26 @@ from reprise.domain.messages import (
     Usage,
 )
 from reprise.domain.ports import LogError
-from reprise.domain.sessions import Attempt, AttemptState, EntryData, ModelChange, Notice
+from reprise.domain.sessions import (
+    Attempt,
+    AttemptState,
+    Delivery,
+    EntryData,
+    ModelChange,
+    Notice,
+    ParamsChange,
+    Queued,
+)
 
 MESSAGE = "message"
 ATTEMPT = "attempt"
 MODEL_CHANGE = "model_change"
+PARAMS_CHANGE = "params_change"
 NOTICE = "notice"
+QUEUED = "queued"
+
+BESIDE = (ATTEMPT, QUEUED)
+"""The kinds that hang beside the branches: never the leaf, and nothing stands behind them."""
 
 Json = dict[str, Any]
 
@@ -69,10 +83,14 @@ def encode(data: EntryData) -> tuple[str, str]:
             kind, value = MESSAGE, _message_json(data)
         case Attempt():
             kind, value = ATTEMPT, _attempt_json(data)
-        case ModelChange(model):
-            kind, value = MODEL_CHANGE, {"model": _model_json(model)}
+        case ModelChange(model, before):
+            kind, value = MODEL_CHANGE, {"model": _model_json(model), "fallback_from": before and _model_json(before)}
+        case ParamsChange(values):
+            kind, value = PARAMS_CHANGE, {"values": dict(values)}
         case Notice(text):
             kind, value = NOTICE, {"text": text}
+        case Queued(message, delivery):
+            kind, value = QUEUED, {"message": _message_json(message), "delivery": delivery.value}
     return kind, clean(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
@@ -127,6 +145,8 @@ def _message_json(message: Message) -> Json:
             "usage": None if reply.usage is None else {"input": reply.usage.input, "output": reply.usage.output},
             "first_delta_s": reply.first_delta_s,
             "elapsed_s": reply.elapsed_s,
+            "fallback_from": reply.fallback_from and _model_json(reply.fallback_from),
+            "goes_on_from": reply.goes_on_from,
         }
     return value
 
@@ -152,6 +172,7 @@ def _attempt_json(attempt: Attempt) -> Json:
         "retry": attempt.retry,
         "retries": attempt.retries,
         "retry_at": attempt.retry_at and stamp(attempt.retry_at),
+        "goes_on_from": attempt.goes_on_from,
     }
 
 
@@ -161,8 +182,16 @@ def _text(value: object) -> str:
     return value
 
 
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else _text(value)
+
+
 def _model(value: Mapping[str, Any]) -> ModelRef:
     return ModelRef(_text(value["provider"]), _text(value["model"]))
+
+
+def _model_or_none(value: Mapping[str, Any] | None) -> ModelRef | None:
+    return None if value is None else _model(value)
 
 
 _PART_READERS: dict[str, Callable[[Json], Part]] = {
@@ -193,6 +222,8 @@ def _read_message(value: Json) -> Message:
             None if usage is None else Usage(usage.get("input"), usage.get("output")),
             reply.get("first_delta_s"),
             reply.get("elapsed_s"),
+            _model_or_none(reply.get("fallback_from")),
+            _text_or_none(reply.get("goes_on_from")),
         )
     return Message(Role(value["role"]), _parts(value["parts"]), info)
 
@@ -218,7 +249,22 @@ def _read_attempt(value: Json) -> Attempt:
         value.get("retry", 0),
         value.get("retries", 0),
         _moment_or_none(value.get("retry_at")),
+        _text_or_none(value.get("goes_on_from")),
     )
+
+
+def _read_params(value: Json) -> ParamsChange:
+    values = value["values"]
+    if not isinstance(values, dict):
+        raise TypeError(f"{type(values).__name__} where settings belong")
+    return ParamsChange(values)
+
+
+def _read_queued(value: Json) -> Queued:
+    word = _text(value["delivery"])
+    # A word of a later version costs the time of the delivery, not the message: it waits for the end of the turn.
+    delivery = Delivery(word) if word in Delivery.__members__.values() else Delivery.FOLLOW_UP
+    return Queued(_read_message(value["message"]), delivery)
 
 
 def _failure_kind(word: str) -> FailureKind:
@@ -232,6 +278,8 @@ def _moment_or_none(text: str | None) -> datetime | None:
 _READERS: dict[str, Callable[[Json], EntryData]] = {
     MESSAGE: _read_message,
     ATTEMPT: _read_attempt,
-    MODEL_CHANGE: lambda value: ModelChange(_model(value["model"])),
+    MODEL_CHANGE: lambda value: ModelChange(_model(value["model"]), _model_or_none(value.get("fallback_from"))),
+    PARAMS_CHANGE: _read_params,
     NOTICE: lambda value: Notice(_text(value["text"])),
+    QUEUED: _read_queued,
 }

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from peewee import SqliteDatabase
 
-from reprise.domain.ports import History, LogError
+from reprise.domain.ports import Clock, History, LogError
 from reprise.domain.sessions import Session
-from reprise.storage.branches import Branches, attempts, sessions
+from reprise.storage.branches import Branches, attempts, nodes, queue, sessions
+from reprise.storage.checks import require_entry, require_session
 from reprise.storage.database import Database
+from reprise.storage.forks import fork
+from reprise.storage.ids import Ids
+from reprise.storage.rows import stamp
 from reprise.storage.tables import SessionRow
 
 TITLE_LIMIT = 64
@@ -16,20 +22,22 @@ TITLE_LIMIT = 64
 class SqliteSessions:
     """Implements `ports.Sessions`."""
 
-    def __init__(self, database: Database, branches: Branches) -> None:
+    def __init__(self, database: Database, clock: Clock, branches: Branches, ids: Ids) -> None:
         self._database = database
+        self._clock = clock
         self._branches = branches
+        self._ids = ids
 
     async def list(self) -> tuple[Session, ...]:
         return await self._database.read(sessions)
 
     async def load(self, session: str) -> History:
-        """One session, whole: a few statements however long its branch is (behaviour F86)."""
+        """One session, whole, in the trash or not: a few statements however long its branch is (behaviour F86)."""
 
         def read(db: SqliteDatabase) -> History:
             found = _one(db, session)
             branch = self._branches.read(db, session, found.leaf)
-            return History(found, branch, attempts(db, session, branch))
+            return History(found, branch, attempts(db, session, branch), nodes(db, session), queue(db, session))
 
         return await self._database.read(read)
 
@@ -44,6 +52,25 @@ class SqliteSessions:
             return _one(db, session)
 
         return await self._database.write(write)
+
+    async def fork(self, session: str, entry: str | None) -> Session:
+        now = self._clock.utc()
+
+        def write(db: SqliteDatabase) -> Session:
+            require_session(db, session)
+            if entry is not None:
+                require_entry(db, session, entry)
+            return _one(db, fork(db, self._ids, session, entry, now))
+
+        return await self._database.write(write)
+
+    async def trash(self, session: str, moment: datetime | None) -> None:
+        def write(db: SqliteDatabase) -> None:
+            require_session(db, session)
+            trashed_at = None if moment is None else stamp(moment)
+            SessionRow.update(trashed_at=trashed_at).where(SessionRow.id == session).execute(db)
+
+        await self._database.write(write)
 
 
 def _one(db: SqliteDatabase, session: str) -> Session:

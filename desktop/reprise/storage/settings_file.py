@@ -70,7 +70,7 @@ class SettingsFile:
         written. What is in force changes after the file did, outside edits included.
         """
         try:
-            checked = setting(key).check(clean(value) if isinstance(value, str) else value)
+            checked = setting(key).check(_clean(value))
         except ValueError as error:
             return SettingsProblem(key, str(error))
         try:
@@ -129,18 +129,55 @@ def _store(path: Path, key: str, value: Any) -> tuple[dict[str, Any], tuple[Sett
         if value is None:
             if isinstance(table, MutableMapping):
                 table.pop(name, None)
-        elif isinstance(table, MutableMapping):
-            table[name] = value
+        elif not isinstance(table, MutableMapping):
+            document[section] = {name: _item(value)}
+        elif isinstance(value, Mapping) and isinstance(there := table.get(name), MutableMapping):
+            _update(there, value)
         else:
-            document[section] = {name: value}
+            table[name] = _item(value)
         changed = tomlkit.dumps(document)
-    except (TOMLKitError, ValueError) as error:
-        raise _Unusable(f"{path} cannot be changed here: {error}.") from error
+    except (TOMLKitError, ValueError, LookupError) as error:
+        # LookupError: tomlkit loses count in sections that are scattered over a file.
+        raise _Unusable(_laid_out(path)) from error
     after = _parse(changed, path)
     if not _differs_only_in(before, after, section, name, value):
-        raise _Unusable(f"{path} is laid out in a way that cannot be changed here safely; change it by hand.")
+        raise _Unusable(_laid_out(path))
     _replace(path, changed)
     return read(after)
+
+
+def _laid_out(path: Path) -> str:
+    return f"{path} is laid out in a way that cannot be changed here safely; change it by hand."
+
+
+def _clean(value: Any) -> Any:
+    match value:
+        case str():
+            return clean(value)
+        case Mapping():
+            return {_clean(key): _clean(content) for key, content in value.items()}
+        case _:
+            return value
+
+
+def _item(value: Any) -> Any:
+    """A table in one line: one under a heading of its own would take the keys that are written behind it."""
+    if not isinstance(value, Mapping):
+        return value
+    import tomlkit
+
+    table = tomlkit.inline_table()
+    table.update(value)
+    return table
+
+
+def _update(table: MutableMapping[str, Any], value: Mapping[str, Any]) -> None:
+    """Make a table say `value`, as somebody wrote it: what stays the same is not touched."""
+    for gone in [key for key in table if key not in value]:
+        del table[gone]
+    for key, content in value.items():
+        if table.get(key) != content:
+            table[key] = content
 
 
 def _differs_only_in(before: Mapping[str, Any], after: Mapping[str, Any], section: str, name: str, value: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
 
@@ -13,6 +13,11 @@ from peewee import SqliteDatabase
 def sql(db: SqliteDatabase, statement: str, *parameters: object) -> sqlite3.Cursor:
     """Execute one statement."""
     return cast(sqlite3.Cursor, cast(Any, db).execute_sql(statement, parameters))
+
+
+def sql_many(db: SqliteDatabase, statement: str, rows: Iterable[Sequence[object]]) -> None:
+    """Execute one statement for each row of parameters; a fraction of the time of as many calls of `sql`."""
+    connection(db).executemany(statement, rows)
 
 
 def connection(db: SqliteDatabase) -> sqlite3.Connection:

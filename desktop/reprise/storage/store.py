@@ -16,8 +16,9 @@ from reprise.storage.chunks import Chunks
 from reprise.storage.database import Database
 from reprise.storage.drafts import SqliteDrafts
 from reprise.storage.ids import Ids
-from reprise.storage.log import SqliteLog, interrupt_open_attempts, newest_id
+from reprise.storage.log import SqliteLog
 from reprise.storage.migrations import MIGRATIONS, Migration
+from reprise.storage.recovery import interrupt_open_attempts, newest_id
 from reprise.storage.sessions import SqliteSessions
 from reprise.storage.worker import Worker
 
@@ -29,6 +30,7 @@ class Store:
     """The drivers of the ports, around one database.
 
     Start `run` as a long-lived part, once; call `close` last. `database` is for further drivers of this package.
+    `interrupted` names the sessions outside the trash whose attempts the start completed, newest activity first.
     """
 
     log: SqliteLog
@@ -36,6 +38,7 @@ class Store:
     drafts: SqliteDrafts
     worker: Worker
     database: Database
+    interrupted: tuple[str, ...]
     _chunks: Chunks
 
     @classmethod
@@ -47,14 +50,13 @@ class Store:
         when opening fails.
         """
 
-        def recover(db: SqliteDatabase) -> Ids:
-            interrupt_open_attempts(db)
-            return Ids(newest_id(db))
+        def recover(db: SqliteDatabase) -> tuple[tuple[str, ...], Ids]:
+            return interrupt_open_attempts(db), Ids(newest_id(db))
 
         database = Database(folder, worker)
         try:
             await database.open(clock.utc(), steps)
-            ids = await database.write(recover)
+            interrupted, ids = await database.write(recover)
         except BaseException:
             await database.close(_CLOSE_S)
             raise
@@ -62,10 +64,11 @@ class Store:
         branches = Branches()
         return cls(
             SqliteLog(database, clock, chunks, branches, ids),
-            SqliteSessions(database, branches),
+            SqliteSessions(database, clock, branches, ids),
             SqliteDrafts(database),
             worker,
             database,
+            interrupted,
             chunks,
         )
 

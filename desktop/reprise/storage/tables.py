@@ -6,7 +6,11 @@ from peewee import CompositeKey, IntegerField, Model, TextField
 
 
 class SessionRow(Model):
-    """One conversation. `activity` is the newest message's entry id: order by it survives a clock set back."""
+    """One conversation. `activity` is the newest message's entry id: order by it survives a clock set back.
+
+    A fork says which session it came from and where (`fork_point`, None = before the first entry); its `activity` is
+    at first an id of its own behind the copied entries.
+    """
 
     id = TextField(primary_key=True)
     title = TextField()
@@ -16,6 +20,9 @@ class SessionRow(Model):
     activity = TextField()
     provider = TextField(null=True)
     model = TextField(null=True)
+    trashed_at = TextField(null=True)
+    forked_from = TextField(null=True)
+    fork_point = TextField(null=True)
 
     class Meta:
         table_name = "session"
@@ -24,8 +31,9 @@ class SessionRow(Model):
 class EntryRow(Model):
     """One record of the log.
 
-    `role` (of a message) and `state` (of an attempt) repeat what `data` says, so that lists and the recovery after
-    a crash need not parse it. References are columns, not Peewee foreign keys: nothing here loads rows by itself.
+    `role` and `goes_on_from` (of a message) and `state` (of an attempt) repeat what `data` says, so that lists, the
+    tree and the recovery after a crash need not parse it. References are columns, not Peewee foreign keys: nothing
+    here loads rows by itself.
     """
 
     id = TextField(primary_key=True)
@@ -36,6 +44,7 @@ class EntryRow(Model):
     state = TextField(null=True)
     at = TextField()
     data = TextField()
+    goes_on_from = TextField(null=True)
 
     class Meta:
         table_name = "entry"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from reprise.domain.failures import Failure
@@ -18,6 +18,7 @@ from reprise.ui.theme import Type
 from reprise.ui.words import AttemptRow, status_text
 
 SHOWN_FIRST = 3
+_BESIDE_BUTTON = 2  # rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class Details:
     provider: str
     model: str
     attempts: Sequence[AttemptRow]
+    report: str = ""
 
 
 class AttemptDetails(QWidget):
@@ -40,6 +42,11 @@ class AttemptDetails(QWidget):
         self._grid = QGridLayout(self)
         self._row = 0
         failure = details.failure
+        if details.report:
+            copy = Button(look, tr("Copy report"), icon="copy", parent=self)
+            copy.setObjectName("copyReportButton")
+            copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details.report))
+            self._grid.addWidget(copy, 0, 2, 2, 1, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignTrailing)
         if failure is not None:
             self._line(tr("Status"), status_text(failure))
         self._line(tr("Provider"), " · ".join(part for part in (details.provider, details.model) if part))
@@ -74,7 +81,8 @@ class AttemptDetails(QWidget):
             self._grid.setRowMinimumHeight(self._row, self._look.theme.px(top))
             self._row += 1
         self._grid.addWidget(name, self._row, 0, Qt.AlignmentFlag.AlignTop)
-        self._grid.addWidget(widget, self._row, 1)
+        # Beside the button only where it stands.
+        self._grid.addWidget(widget, self._row, 1, 1, 1 if self._row < _BESIDE_BUTTON else 2)
         self._row += 1
 
     def _restyle(self) -> None:

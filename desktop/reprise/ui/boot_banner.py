@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
@@ -18,11 +19,15 @@ from reprise.ui.style import Appearance
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """One sentence with the buttons under `actions` (text, what it does). `lasting` ones cannot be dismissed."""
+    """One sentence with the buttons under `actions` (text, what it does).
+
+    `lasting` ones cannot be dismissed. `passing` ones tell, they are no trouble: quiet, and gone with any button.
+    """
 
     sentence: str
     actions: tuple[tuple[str, Callable[[], None]], ...] = ()
     lasting: bool = False
+    passing: bool = False
 
 
 class BootBanner(QWidget):
@@ -64,6 +69,11 @@ class BootBanner(QWidget):
         del self._waiting[:1]
         self._show()
 
+    def _act(self, run: Callable[[], None], ends: bool, *_: object) -> None:
+        if ends:
+            self._next()
+        run()
+
     def _show(self) -> None:
         for button in self._actions:
             self._row.removeWidget(button)
@@ -73,11 +83,12 @@ class BootBanner(QWidget):
             self.hide()
             return
         notice = self._waiting[0]
+        self._icon.set_icon("info" if notice.passing else "warning", "muted" if notice.passing else "warn")
         self.sentence.setText(notice.sentence)
         self.setAccessibleName(notice.sentence)
         for text, run in notice.actions:
             button = Button(self._look, text, parent=self)
-            button.clicked.connect(lambda _checked=False, act=run: act())
+            button.clicked.connect(partial(self._act, run, notice.passing))
             self._row.insertWidget(self._row.count() - 1, button, 0, Qt.AlignmentFlag.AlignVCenter)
             self._actions.append(button)
         self._dismiss.setVisible(not notice.lasting)
@@ -86,8 +97,9 @@ class BootBanner(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
         painter = QPainter(self)
-        box(painter, self.rect(), 0, theme.color("warn_tint"))
-        rule(painter, 0, self.width(), self.height() - 1, theme.color("warn_border"))
+        quiet = bool(self._waiting) and self._waiting[0].passing
+        box(painter, self.rect(), 0, theme.color("surface" if quiet else "warn_tint"))
+        rule(painter, 0, self.width(), self.height() - 1, theme.color("border" if quiet else "warn_border"))
         painter.end()
 
     def _restyle(self) -> None:

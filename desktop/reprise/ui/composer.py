@@ -33,17 +33,29 @@ class Turn(StrEnum):
     COUNTING = "counting"
 
 
+def _edit_key(session: str) -> str:
+    return f"edit {session}"
+
+
 class Composer(QWidget):
     """The field and its button in one box of at least 48 px.
 
     Signals:
-        submitted(str): the text to send; it stays until `forget`.
+        submitted(str): the text to send; it stays until `forget`. While something runs it steers.
+        followed_up(str): the text to send once what runs has ended.
+        edited(str): another version of the prompt that is being edited.
+        edit_ended(): the edit was given up or sent.
+        recall_wanted(): the last prompt is to be edited.
         stop_requested(): the Stop button was pressed.
         refused(str): why Enter kept the text ("" takes the sentence away).
         draft_changed(str session, object): a Draft or None, about half a second after the last key.
     """
 
     submitted = Signal(str)
+    followed_up = Signal(str)
+    edited = Signal(str)
+    edit_ended = Signal()
+    recall_wanted = Signal()
     stop_requested = Signal()
     refused = Signal(str)
     draft_changed = Signal(str, object)
@@ -55,11 +67,14 @@ class Composer(QWidget):
         self._limit = 0
         self._swelling = False
         self._session = ""
+        self._editing: set[str] = set()
         self._documents: dict[str, QTextDocument] = {}
         self._cursors: dict[str, int] = {}
         self.editor = Editor(look, self)
         self.editor.setObjectName("composer")
         self.editor.submitted.connect(self._submit)
+        self.editor.submitted_later.connect(self._submit_later)
+        self.editor.recall_wanted.connect(self._recall)
         self.editor.textChanged.connect(self._text_changed)
         self.editor.swelling.connect(self._make_room)
         stops = tr("{key} stops").format(key=shortcut_text("Esc"))
@@ -98,22 +113,66 @@ class Composer(QWidget):
         if session and not self._session:
             early = self.text()
             self._debounce.stop()  # a draft belongs to a session
-        self.flush_draft()
-        self._cursors[self._session] = self.editor.textCursor().position()
+        self._leave()
         self._session = session
         if session not in self._documents:
             written = "\n\n".join(text for text in (draft.text if draft else "", early) if text)
             self._add_document(session, written, len(written) if early else draft.cursor if draft else 0)
-        document = self._documents[session]
+        self._show_document()
+        if early:
+            self._debounce.start()
+
+    @property
+    def is_editing(self) -> bool:
+        """True while a prompt that was sent is being edited."""
+        return self._session in self._editing
+
+    def begin_edit(self, text: str) -> None:
+        """Put a prompt that was sent into the field, beside what is written there, which comes back afterwards (B9)."""
+        self._leave()
+        self._editing.add(self._session)
+        self._add_document(self._key, text, len(text))
+        self._show_document()
+        self.editor.setFocus()
+
+    def holds_edit(self, session: str, text: str) -> bool:
+        """Whether `text` is what the edit in `session` holds."""
+        return session in self._editing and self._documents[_edit_key(session)].toPlainText() == text
+
+    def end_edit(self, session: str = "") -> None:
+        """The edit of `session` (or of the shown one) is sent or given up; what was written before is there again."""
+        session = session or self._session
+        if session not in self._editing:
+            return
+        if session == self._session:
+            self._debounce.stop()
+        key = _edit_key(session)
+        self._editing.discard(session)
+        document = self._documents.pop(key)
+        if session == self._session:
+            self._show_document()
+        document.deleteLater()
+        self.draft_changed.emit(key, None)
+        self.edit_ended.emit()
+
+    @property
+    def _key(self) -> str:
+        """Under which the shown text is kept. That of an edit is of no session: after a crash it turns up by itself."""
+        return _edit_key(self._session) if self.is_editing else self._session
+
+    def _leave(self) -> None:
+        self.flush_draft()
+        self._cursors[self._key] = self.editor.textCursor().position()
+
+    def _show_document(self) -> None:
+        document = self._documents[self._key]
         self.editor.blockSignals(True)
         self.editor.setDocument(document)
         self.editor.restyle()
         cursor = QTextCursor(document)
-        cursor.setPosition(min(self._cursors[session], document.characterCount() - 1))
+        cursor.setPosition(min(self._cursors[self._key], document.characterCount() - 1))
         self.editor.setTextCursor(cursor)
         self.editor.blockSignals(False)
-        if early:
-            self._debounce.start()
         self._settle()
 
     def forget(self, session: str, text: str) -> None:
@@ -129,8 +188,6 @@ class Composer(QWidget):
 
     def give_back(self, session: str, text: str) -> None:
         """`text` of `session` could not be sent: it is there to be sent again, unless something else is written."""
-        from reprise.domain.ports import Draft  # nothing is sent before the first paint
-
         if session not in self._documents:
             self._add_document(session, "", 0)
         document = self._documents[session]
@@ -139,10 +196,24 @@ class Composer(QWidget):
         cursor = QTextCursor(document)
         cursor.select(QTextCursor.SelectionType.Document)
         cursor.insertText(text)
+        self._note_text(session, cursor)
+
+    def put_before(self, session: str, text: str) -> None:
+        """`text` comes back to `session`, ahead of what is written there (behaviour I5)."""
+        document = self._documents.get(session)
+        if document is None or not text:
+            return
+        cursor = QTextCursor(document)
+        cursor.insertText(text if document.isEmpty() else f"{text}\n\n")
+        self._note_text(session, cursor)
+
+    def _note_text(self, session: str, cursor: QTextCursor) -> None:
+        from reprise.domain.ports import Draft  # nothing is sent before the first paint
+
         self._cursors[session] = cursor.position()
-        if session == self._session:
+        if session == self._key:
             self.editor.setTextCursor(cursor)
-        self.draft_changed.emit(session, Draft(text, cursor.position()))
+        self.draft_changed.emit(session, Draft(self._documents[session].toPlainText(), cursor.position()))
 
     def set_turn(self, turn: Turn) -> None:
         """What the session is doing now."""
@@ -169,7 +240,7 @@ class Composer(QWidget):
             self._debounce.stop()
             text = self.text()
             draft = Draft(text, self.editor.textCursor().position()) if text else None
-            self.draft_changed.emit(self._session, draft)
+            self.draft_changed.emit(self._key, draft)
 
     def let_go(self) -> None:
         """Nobody is there any more to keep a draft."""
@@ -200,15 +271,24 @@ class Composer(QWidget):
         text = self.text()
         if not text.strip():
             return
-        match self._turn:
-            case Turn.IDLE:
-                self.submitted.emit(text)
-            case Turn.COUNTING:
-                self.refused.emit(tr("A retry is waiting. Cancel it first; your text stays here."))
-            case Turn.ASKING:
-                self.refused.emit(tr("Answer the question first; your text stays here."))
-            case Turn.BUSY:
-                self.refused.emit(tr("The reply is still being written. Your text stays here until it is done."))
+        if not self.is_editing:
+            self.submitted.emit(text)
+        elif self._turn is Turn.IDLE:
+            self.edited.emit(text)
+        else:
+            self.refused.emit(tr("The reply is still on its way. Your text stays here until it is done."))
+
+    def _submit_later(self) -> None:
+        """Alt+Enter: a follow-up while something runs, else a new line."""
+        text = self.text()
+        if self._turn is Turn.IDLE or self.is_editing:
+            self.editor.break_line()
+        elif text.strip():
+            self.followed_up.emit(text)
+
+    def _recall(self) -> None:
+        if not self.is_editing:
+            self.recall_wanted.emit()
 
     def _text_changed(self) -> None:
         self._debounce.start()

@@ -225,6 +225,11 @@ class Glyph(QWidget):
         )
         painter.end()
 
+    def set_icon(self, name: str, ink: str) -> None:
+        """Show another icon."""
+        self._name, self._token = name, ink
+        self.update()
+
     def _restyle(self) -> None:
         side = self._look.theme.px(self._px)
         self.setFixedSize(side, side)

@@ -2,36 +2,45 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from weakref import WeakSet
 
-from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import QObject, Signal, SignalInstance
+from PySide6.QtGui import QGuiApplication
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
 from reprise.domain.deltas import RecastDelta, TextDelta, ThinkingDelta
 from reprise.domain.events import AttemptFailed, AttemptStarted, Outcome, TurnFinished
 from reprise.domain.failures import Failure
-from reprise.domain.messages import ModelRef, Role
+from reprise.domain.messages import Message, ModelRef, Role
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Entry, answered_entry, newest_partial
+from reprise.domain.sessions import Attempt, Delivery, Entry, Queued, answered_entry, newest_partial, prompt_entry
 from reprise.domain.turns import AwaitingAnswer
 from reprise.ui.announce import announce
-from reprise.ui.attempt_details import Details
 from reprise.ui.composer import Turn
-from reprise.ui.language import clock_time, counted, duration, tr
+from reprise.ui.language import counted, tr
 from reprise.ui.page import Page
-from reprise.ui.pending_card import PendingCard
-from reprise.ui.question_card import QuestionCard
+from reprise.ui.report import report_of
+from reprise.ui.silence import Silence
 from reprise.ui.style import Appearance
 from reprise.ui.timeline import Timeline, TimelineItem
-from reprise.ui.timeline_items import items_of, partial_deltas
-from reprise.ui.words import attempt_rows, cut_note, pending_sentence, refusal
+from reprise.ui.timeline_items import (
+    BACK,
+    CONTINUE,
+    EDIT,
+    FORK,
+    KEEP,
+    REGENERATE,
+    REPORT,
+    Telling,
+    items_of,
+    partial_deltas,
+)
+from reprise.ui.tray import Waiting
+from reprise.ui.turn_card import TurnCard
+from reprise.ui.words import cut_note, failure_sentence, refusal
 
-WAIT_SHOWN_AFTER_S = 3
-STALL_SHOWN_AFTER_S = 20
 FEW = 3
 """More fresh messages than this come from a history that was read, not from a turn that goes on."""
 
@@ -54,23 +63,33 @@ class ConversationView(QObject):
         self._connected: list[tuple[SignalInstance, object]] = []
         self._known: WeakSet[Conversation] = WeakSet()
         self._items: list[TimelineItem] = []
-        self._card_key: object = None
-        self._card: QWidget | None = None
-        self._waiting_shown = False
+        self._editing: dict[str, str] = {}
         self.timeline = Timeline(look.theme, look.icons.pixmap, page)
         self.timeline.setAccessibleName(tr("Conversation"))
         page.set_timeline(self.timeline, lambda: self.timeline.column_left)
         self.timeline.at_tail_changed.connect(self._tail_changed)
         page.jump_wanted.connect(self.timeline.jump_to_latest)
+        self._card = TurnCard(look, self.timeline, catalog, clock, self.place)
+        self._card.key_entered.connect(self._key_entered)
+        self._card.edit_wanted.connect(self.edit)
+        self._tray = page.add_tray()
+        self._tray.edit_cancelled.connect(lambda: page.composer.end_edit())
+        self._tray.edit_wanted.connect(lambda key: self.conversation.queue.take(key))
+        self._tray.removed.connect(lambda key: self.conversation.queue.remove(key))
+        self.timeline.note_link.connect(self._note_pressed)
+        self.timeline.action_wanted.connect(self._action_pressed)
+        self.timeline.branch_wanted.connect(lambda key, by: self.conversation.step_branch(key, by))
         page.composer.submitted.connect(self._send)
+        page.composer.followed_up.connect(lambda text: self.conversation.send(text, Delivery.FOLLOW_UP))
+        page.composer.edited.connect(self._resend)
+        page.composer.edit_ended.connect(self._settle)
+        page.composer.recall_wanted.connect(self.edit_last)
         page.composer.stop_requested.connect(self._stop)
         page.composer.draft_changed.connect(library.save_draft)
         page.banner.retry_now.connect(lambda: self.conversation.retry())
         page.banner.cancelled.connect(lambda: self.conversation.stop())
         page.banner.extended.connect(lambda seconds: self.conversation.retry_manager.extend(seconds))
-        self._tick = QTimer(self)  # asks the Clock; measures nothing itself
-        self._tick.setInterval(1000)
-        self._tick.timeout.connect(self._show_waiting)
+        self._silence = Silence(self.timeline, clock, self.model_label)
         look.changed.connect(lambda: self.timeline.set_theme(look.theme))
         library.current_changed.connect(self.show)
         self.show(library.current)
@@ -97,6 +116,8 @@ class ConversationView(QObject):
             (conversation.question_asked, self._question_changed),
             (conversation.question_settled, self._question_changed),
             (conversation.model_changed, self._model_changed),
+            (conversation.queue.changed, self._show_tray),
+            (conversation.refused, self._page.say),
             (gate.countdown_started, self._countdown_started),
             (gate.countdown_changed, self._page.banner.show_seconds),
             (gate.pending_changed, self._pending_changed),
@@ -108,8 +129,9 @@ class ConversationView(QObject):
         if conversation not in self._known:
             self._known.add(conversation)
             session = conversation.session_id
-            conversation.prompt_stored.connect(lambda text: self._page.composer.forget(session, text))
+            conversation.prompt_stored.connect(lambda text: self._stored(session, text))
             conversation.send_refused.connect(lambda text, failure: self._refused(session, text, failure))
+            conversation.text_returned.connect(lambda text: self._page.composer.put_before(session, text))
         self._page.composer.show_session(conversation.session_id, self._library.draft(conversation.session_id))
         self._page.say("")
         self._rebuild()
@@ -136,11 +158,59 @@ class ConversationView(QObject):
     def _stop(self) -> None:
         self.conversation.stop()
 
+    def edit(self, prompt: str) -> None:
+        """Put a prompt of the shown branch into the composer, to send another version of it (behaviour B9)."""
+        for entry in self.conversation.history.branch:
+            if entry.id == prompt and isinstance(entry.data, Message):
+                self._editing[self.conversation.session_id] = prompt
+                self._page.composer.begin_edit(entry.data.text)
+                self._settle()
+
+    def edit_last(self) -> None:
+        """Edit the last prompt of the shown branch; nothing while a turn runs."""
+        last = prompt_entry(self.conversation.history.branch)
+        if last is not None and not self.conversation.is_busy:
+            self.edit(last.id)
+
+    def _resend(self, text: str) -> None:
+        session = self.conversation.session_id
+        if self.conversation.resend(self._editing.get(session, ""), text):
+            self.timeline.jump_to_latest()
+
+    def _action_pressed(self, key: str, action: str) -> None:
+        if action == EDIT:
+            self.edit(key)
+        elif action == REGENERATE:
+            self.conversation.regenerate(key)
+        elif action == FORK:
+            self._library.fork(self.conversation.session_id, key)
+
+    def _note_pressed(self, _key: str, action: str) -> None:
+        conversation = self.conversation
+        if action == KEEP:
+            conversation.keep()
+        elif action == CONTINUE:
+            conversation.go_on()
+        elif action == BACK:
+            if conversation.switched_from is not None:
+                conversation.choose_model(conversation.switched_from)
+        elif action.startswith(f"{REPORT}:"):
+            wanted = action.partition(":")[2]
+            found = [entry for under in conversation.history.attempts.values() for entry in under if entry.id == wanted]
+            QGuiApplication.clipboard().setText(report_of(found))
+
     def _key_entered(self, key: str) -> None:
         self.key_entered.emit(key)
         self.conversation.retry()
 
     # -- what the conversation says
+
+    def _stored(self, session: str, text: str) -> None:
+        if session in self._editing and self._page.composer.holds_edit(session, text):
+            del self._editing[session]
+            self._page.composer.end_edit(session)
+        else:
+            self._page.composer.forget(session, text)
 
     def _refused(self, session: str, text: str, failure: Failure) -> None:
         # First the text: writing takes the sentence away.
@@ -149,22 +219,33 @@ class ConversationView(QObject):
             self._page.say(refusal(failure))
 
     def _history_changed(self) -> None:
-        wanted = items_of(self.conversation.history, self.model_label)
+        wanted = self._wanted()
         shown = self._items
         fresh = wanted[len(shown) :]
-        if not shown or len(fresh) > FEW or len(wanted) < len(shown) or wanted[: len(shown)] != shown:
+        if not shown or len(fresh) > FEW:
             self._rebuild()
         else:
-            for item in fresh:
-                live = self.timeline.has_reply
-                if item.message.role is Role.ASSISTANT and live:
-                    self.timeline.finish_reply(item)
-                else:
-                    if live:
-                        self.timeline.drop_reply()
-                    self.timeline.append_item(item)
+            same = [item.key for item in wanted[: len(shown)]] == [item.key for item in shown]
+            is_reply = len(fresh) == 1 and fresh[0].message.role is Role.ASSISTANT and self.timeline.has_reply
+            if same and is_reply:
+                self.timeline.update_items(wanted[: len(shown)])
+                self.timeline.finish_reply(fresh[0])
+            else:
+                self.timeline.update_items(wanted)
             self._items = wanted
         self._settle()
+
+    def _wanted(self) -> list[TimelineItem]:
+        conversation = self.conversation
+        beside = conversation.beside
+        telling = Telling(
+            self.model_label,
+            conversation.siblings,
+            None if beside is None else beside.id,
+            conversation.can_go_on and not conversation.is_busy,
+            conversation.model,
+        )
+        return items_of(conversation.history, telling)
 
     def _attempt_started(self, event: AttemptStarted) -> None:
         attempt = event.entry.data
@@ -173,34 +254,43 @@ class ConversationView(QObject):
 
     def _delta_arrived(self, delta: object) -> None:
         if isinstance(delta, TextDelta | ThinkingDelta | RecastDelta):
-            self._no_waiting()
+            self._silence.end()
             self.timeline.feed(delta)
 
     def _attempt_failed(self, _event: AttemptFailed) -> None:
         self._keep_partial()
 
     def _turn_finished(self, event: TurnFinished) -> None:
-        self._no_waiting()
+        self._silence.end()
         if event.outcome is not Outcome.COMPLETED:
             self._keep_partial()
         said = {Outcome.COMPLETED: tr("Reply finished"), Outcome.STOPPED: tr("Turn stopped")}
         announce(self.timeline, said.get(event.outcome, tr("The turn failed and can be retried")))
-        self._settle()
+        if event.pending is None and event.failure is not None:
+            # A version beside a reply that stands: no card, since nothing waits (behaviour D20).
+            why = failure_sentence(event.failure, self.place(self.conversation.model)).title
+            self._page.say(tr("There is no other version. {why}").format(why=why))
+        self._history_changed()
 
     def _state_changed(self, _state: object) -> None:
+        if self.conversation.beside is not None and self._wanted() != self._items:
+            self._history_changed()  # the reply that is answered anew makes room
         self._settle()
 
     def _question_changed(self, *_: object) -> None:
         self._settle()
 
     def _model_changed(self, _model: object) -> None:
-        self._settle()
+        self._history_changed()
 
     def _countdown_started(self, pending: PendingRetry) -> None:
-        seconds = self.conversation.retry_manager.seconds_left or 0
+        seconds = self.conversation.retry_manager.seconds_left
         self._page.banner.start(pending, seconds, self.place(self.conversation.model))
         self._keep_partial(noted=True)
-        text = counted(seconds, tr("Retrying in 1 second"), tr("Retrying in {n} seconds"))
+        if seconds is None:
+            text = tr("Offline, waiting for the network")
+        else:
+            text = counted(seconds, tr("Retrying in 1 second"), tr("Retrying in {n} seconds"))
         announce(self._page.banner, text)
         self._settle()
 
@@ -230,7 +320,7 @@ class ConversationView(QObject):
 
     def _rebuild(self) -> None:
         conversation = self.conversation
-        self._items = items_of(conversation.history, self.model_label)
+        self._items = self._wanted()
         self.timeline.set_items(self._items)
         entry = newest_partial(self._attempts())
         if conversation.partial is not None:
@@ -244,7 +334,7 @@ class ConversationView(QObject):
             self._keep_partial(noted=conversation.retry_manager.is_counting)
         gate = conversation.retry_manager
         if gate.is_counting and conversation.pending is not None:
-            self._page.banner.start(conversation.pending, gate.seconds_left or 0, self.place(conversation.model))
+            self._page.banner.start(conversation.pending, gate.seconds_left, self.place(conversation.model))
         else:
             self._page.banner.end()
 
@@ -262,75 +352,22 @@ class ConversationView(QObject):
             turn = Turn.BUSY if conversation.is_busy else Turn.IDLE
         self._page.composer.set_turn(turn)
         self._page.composer.set_model(self.model_label(conversation.model))
-        if conversation.waiting_since is not None:
-            self._tick.start()
-        else:
-            self._tick.stop()
-            self._no_waiting()
-        self._show_card()
+        self._silence.watch(conversation)
+        self._card.settle(conversation, self._attempts())
+        self._show_tray()
         self.changed.emit()
 
-    def _show_card(self) -> None:
+    def _show_tray(self) -> None:
         conversation = self.conversation
-        pending = conversation.pending
-        attempts = self._attempts()
-        if conversation.question_rounds is not None:
-            key: object = (conversation.session_id, conversation.question_rounds)
-        elif pending is not None and not conversation.is_busy and not conversation.retry_manager.is_counting:
-            key = (conversation.session_id, pending, len(attempts))
-        else:
-            key = None
-        if key == self._card_key:
-            return
-        self._card_key = key
-        old = self._card
-        self._card = None
-        if conversation.question_rounds is not None:
-            question = QuestionCard(self._look, conversation.question_rounds, self.timeline.viewport())
-            question.answered.connect(conversation.answer)
-            self._card = question
-        elif key is not None and pending is not None:
-            self._card = self._pending_card(pending, attempts)
-        self.timeline.set_card(self._card)
-        if old is not None:
-            old.deleteLater()
-
-    def _pending_card(self, pending: PendingRetry, entries: tuple[Entry, ...]) -> PendingCard:
-        found = [entry.data for entry in entries if isinstance(entry.data, Attempt)]
-        model = found[-1].model if found else self.conversation.model
-        partial = newest_partial(entries)
-        kept = partial.data.parts if partial is not None and isinstance(partial.data, Attempt) else ()
-        said = pending_sentence(pending, self.place(model), found, kept, self._clock.utc())
-        details = Details(pending.failure, self.place(model), model.model if model else "", attempt_rows(entries))
-        asked_s = pending.ask_s
-        until = clock_time(self._clock.utc() + timedelta(seconds=asked_s)) if asked_s is not None else ""
-        card = PendingCard(self._look, said, details, self.timeline.viewport(), until=until)
-        card.waited.connect(lambda: self.conversation.wait_as_asked())
-        card.retried.connect(lambda: self.conversation.retry())
-        card.key_entered.connect(self._key_entered)
-        return card
-
-    def _show_waiting(self) -> None:
-        since = self.conversation.waiting_since
-        partial = self.conversation.partial
-        if since is None:
-            return
-        waited = int(self._clock.now() - since)
-        text: str | None = None
-        if partial is None or partial.is_empty:
-            if waited >= WAIT_SHOWN_AFTER_S:
-                model = self.model_label(self.conversation.model)
-                text = tr("Waiting for {model}, {wait}").format(model=model, wait=duration(waited))
-        elif waited >= STALL_SHOWN_AFTER_S:
-            text = tr("No data for {wait}. Stop keeps what is here.").format(wait=duration(waited))
-        if text is not None or self._waiting_shown:
-            self._waiting_shown = text is not None
-            self.timeline.set_wait_text(text)
-
-    def _no_waiting(self) -> None:
-        if self._waiting_shown:
-            self._waiting_shown = False
-            self.timeline.set_wait_text(None)
+        self._tray.set_editing(self._page.composer.is_editing)
+        waiting = [(entry.id, entry.data) for entry in conversation.queue.entries()]
+        self._tray.set_waiting(
+            [
+                Waiting(key, queued.message.text, queued.delivery is Delivery.FOLLOW_UP)
+                for key, queued in waiting
+                if isinstance(queued, Queued)
+            ]
+        )
 
     def _tail_changed(self, at_tail: bool) -> None:
         self._page.jump.setVisible(not at_tail and not self._page.first_run.isVisible())

@@ -14,6 +14,7 @@ from reprise.ui.overlay import Sheet
 if TYPE_CHECKING:
     from reprise.bridge.library import Library
     from reprise.bridge.preferences import Preferences
+    from reprise.domain.messages import ModelRef
     from reprise.domain.ports import Catalog, Clock
     from reprise.ui.conversation_view import ConversationView
     from reprise.ui.palette import Chat, Palette
@@ -48,7 +49,7 @@ class WindowDeeds(QObject):
         self._view.key_entered.connect(window.key_entered)
         self._view.changed.connect(self._changed)
         self._view.timeline.link_activated.connect(lambda address: QDesktopServices.openUrl(QUrl(address)))
-        window.header.model_chosen.connect(lambda ref: library.current.choose_model(ref))
+        window.header.model_chosen.connect(self._model_chosen)
         window.header.renamed.connect(lambda title: library.rename(library.current.session_id, title))
         window.header.picker_opening.connect(self.models_changed)
         window.sidebar.session_wanted.connect(self.open_session)
@@ -60,6 +61,8 @@ class WindowDeeds(QObject):
         library.problem.connect(self._problem)
         preferences.changed.connect(self._preference_changed)
         self._preferences = preferences
+        window.turns.attach(library, self._view)
+        window.sessions.attach(library, preferences)
         for problem in preferences.problems():
             window.add_notice(Notice(problem.sentence, ((tr("Settings…"), self.open_settings),)))
         window.look.choose_scheme(str(preferences.value("appearance.scheme")), by_person=False)
@@ -95,13 +98,13 @@ class WindowDeeds(QObject):
         """Open the settings over the window."""
         self._close_sheets()
         self._window.close_sidebar_over()
-        if self._preferences is None:
+        if self._preferences is None or self._catalog is None:
             return
         if self._settings is None:
             from reprise.ui.settings import SettingsSheet
 
             window = self._window
-            self._settings = SettingsSheet(window.look, window, self._preferences)
+            self._settings = SettingsSheet(window.look, window, self._preferences, self._catalog)
             self._settings.key_entered.connect(window.key_entered)
             self._settings.closed.connect(self.models_changed)
         self._settings.open_sheet()
@@ -159,10 +162,15 @@ class WindowDeeds(QObject):
         else:
             conversation.stop()  # cancels a wait, else stops the turn, else does nothing
 
-    def retry(self) -> None:
-        """Retry now during a countdown, else go on with the pending turn."""
-        if self._library is not None:
-            self._library.current.retry()
+    def _model_chosen(self, ref: ModelRef) -> None:
+        """From here on `ref` answers; while a retry waits it is meant to try now."""
+        if self._library is None:
+            return
+        conversation = self._library.current
+        if conversation.retry_manager.is_counting:
+            conversation.retry_with(ref)
+        else:
+            conversation.choose_model(ref)
 
     def choose_model(self) -> None:
         """Open the list of models."""
@@ -214,15 +222,6 @@ class WindowDeeds(QObject):
         """Nothing runs."""
         busy = self._library is not None and self._library.current.is_busy
         return None if busy else tr("Nothing is running.")
-
-    def retry_blocked(self) -> str | None:
-        """Neither pending nor counting down."""
-        if self._library is None:
-            return self.not_ready()
-        conversation = self._library.current
-        counting = conversation.retry_manager.is_counting
-        can = conversation.pending is not None and (counting or not conversation.is_busy)
-        return None if can else tr("Nothing waits to be retried.")
 
     def reply_blocked(self) -> str | None:
         """No reply yet."""

@@ -29,10 +29,14 @@ class Editor(QTextEdit):
 
     Signals:
         submitted(): Enter was pressed outside an input method's composition.
+        submitted_later(): so was Alt+Enter.
+        recall_wanted(): Up was pressed in an empty field.
         swelling(): a text of at least `HUGE` characters comes in next; a size taken now saves laying it out twice.
     """
 
     submitted = Signal()
+    submitted_later = Signal()
+    recall_wanted = Signal()
     swelling = Signal()
 
     def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
@@ -104,13 +108,23 @@ class Editor(QTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self._composing:
-            if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
-                self.textCursor().insertBlock()
-                self.ensureCursorVisible()
+            if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+                self.break_line()
+            elif event.modifiers() & Qt.KeyboardModifier.AltModifier:
+                self.submitted_later.emit()
             elif not event.isAutoRepeat():
                 self.submitted.emit()
             return
+        plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
+        if event.key() == Qt.Key.Key_Up and plain and not self._composing and self.document().isEmpty():
+            self.recall_wanted.emit()
+            return
         super().keyPressEvent(event)
+
+    def break_line(self) -> None:
+        """Begin a new line where the cursor is."""
+        self.textCursor().insertBlock()
+        self.ensureCursorVisible()
 
     def event(self, event: QEvent) -> bool:
         if (

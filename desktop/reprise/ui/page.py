@@ -20,6 +20,7 @@ from reprise.ui.theme import Type
 
 if TYPE_CHECKING:
     from reprise.ui.first_run import FirstRun
+    from reprise.ui.tray import Tray
 
 COLUMN = 760
 NARROW = 640
@@ -46,6 +47,7 @@ class Page(QWidget):
         self.jump.clicked.connect(self.jump_wanted)
         self.jump.hide()
         self.banner = RetryBanner(look, self)
+        self.tray: Tray | None = None
         self.composer = Composer(look, self)
         self._quiet = Text(look, "", Type.SMALL, "muted", parent=self)
         self._quiet.setObjectName("composerNote")
@@ -63,6 +65,14 @@ class Page(QWidget):
         self._first_run.show()
         self.arrange()
         return self._first_run
+
+    def add_tray(self) -> Tray:
+        """Make what stands on the composer."""
+        from reprise.ui.tray import Tray  # not needed for the first paint
+
+        self.tray = Tray(self._look, self)
+        self.tray.installEventFilter(self)
+        return self.tray
 
     @property
     def first_run(self) -> FirstRun:
@@ -139,9 +149,10 @@ class Page(QWidget):
         note = QRect(side + px(16), top + self.composer.height(), column - px(32), bottom)
         self._quiet.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading)
         _place(self._quiet, note)
-        if not self.banner.isHidden():
-            _place(self.banner, QRect(side, top - px(8) - self.banner.height(), column, self.banner.height()))
-            top = self.banner.y()
+        for above in (self.tray, self.banner):
+            if above is not None and not above.isHidden():
+                _place(above, QRect(side, top - px(8) - above.height(), column, above.height()))
+                top = above.y()
         body = QRect(0, 0, width, max(0, top))
         if self._first_run is not None:
             _place(self._first_run, body)

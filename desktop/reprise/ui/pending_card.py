@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from reprise.domain.failures import FailureKind
+from reprise.domain.models import ModelInfo
 from reprise.ui.attempt_details import AttemptDetails, Details
 from reprise.ui.controls import Button, Glyph, Kind, Text
+from reprise.ui.flow import FlowRow
 from reprise.ui.key_field import KeyField
 from reprise.ui.language import tr
+from reprise.ui.menus import add_choice, make_menu
 from reprise.ui.painting import box
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 from reprise.ui.words import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What can be done beside Retry; `models` are the others that could answer."""
+
+    models: tuple[ModelInfo, ...] = ()
+    can_edit: bool = False
+    can_keep: bool = False
+    can_go_on: bool = False
 
 
 class PendingCard(QWidget):
@@ -24,14 +39,31 @@ class PendingCard(QWidget):
         retried(): Retry was pressed.
         waited(): the wait the provider asks for is accepted.
         key_entered(str): another key was given; Retry is meant as well.
+        model_wanted(ModelRef): this model shall try.
+        edited(): the prompt is to be changed.
+        taken_back(): the prompt is to leave the chat.
+        kept(): what arrived is to be the reply.
+        continued(): what arrived is to be gone on from.
     """
 
     retried = Signal()
     waited = Signal()
     key_entered = Signal(str)
+    model_wanted = Signal(object)
+    edited = Signal()
+    taken_back = Signal()
+    kept = Signal()
+    continued = Signal()
 
     def __init__(
-        self, look: Appearance, said: Sentence, details: Details, parent: QWidget | None = None, *, until: str = ""
+        self,
+        look: Appearance,
+        said: Sentence,
+        details: Details,
+        parent: QWidget | None = None,
+        *,
+        until: str = "",
+        offer: Offer | None = None,
     ) -> None:
         """`until` is the clock time of a wait the provider asks for; "" when it asks for none."""
         super().__init__(parent)
@@ -54,7 +86,10 @@ class PendingCard(QWidget):
         self.advice.setVisible(bool(said.advice))
         self._field: KeyField | None = None
         self._buttons = QWidget(self)
-        self._row = QHBoxLayout(self._buttons)
+        self.toggle = Button(
+            look, tr("Details"), kind=Kind.PLAIN, chevron="chevron-down", padding=8, quiet=True, parent=self
+        )
+        self._row = FlowRow(self._buttons, self.toggle)
         self.enter_key: Button | None = None
         if failure is not None and failure.kind is FailureKind.AUTH:
             self.enter_key = Button(look, tr("Enter key…"), kind=Kind.PRIMARY, icon="key", parent=self)
@@ -80,10 +115,7 @@ class PendingCard(QWidget):
         self.retry.setObjectName("retryButton")
         self.retry.clicked.connect(self.retried)
         self._row.addWidget(self.retry)
-        self._row.addStretch(1)
-        self.toggle = Button(
-            look, tr("Details"), kind=Kind.PLAIN, chevron="chevron-down", padding=8, quiet=True, parent=self
-        )
+        self._add_offers(offer or Offer())
         self.toggle.setObjectName("detailsButton")
         self.toggle.clicked.connect(self.toggle_details)
         self.toggle.setVisible(failure is not None or len(details.attempts) > 1)
@@ -98,6 +130,30 @@ class PendingCard(QWidget):
         self._column.addLayout(self._head)
         look.changed.connect(self._restyle)
         self._restyle()
+
+    def _add_offers(self, offer: Offer) -> None:
+        """What else can be done, after Retry."""
+        stopped = self._details.failure is None
+        if offer.models and not stopped:
+            other = self._offer(tr("Other model"), "otherModelButton", chevron="chevron-down")
+            menu = make_menu(other)
+            for info in offer.models:
+                action = add_choice(menu, info.label, info.provider_label, enabled=True, checked=False)
+                action.triggered.connect(lambda _checked=False, ref=info.ref: self.model_wanted.emit(ref))
+            other.clicked.connect(lambda: menu.popup(other.mapToGlobal(QPoint(0, other.height() + 4))))
+        keep = (tr("Keep partial"), "keepPartialButton", self.kept, offer.can_keep)
+        edit = (tr("Edit"), "editPromptButton", self.edited, offer.can_edit and not stopped)
+        take = (tr("Take back"), "takeBackButton", self.taken_back, offer.can_edit)
+        go_on = (tr("Continue"), "continueButton", self.continued, offer.can_go_on)
+        for text, name, signal, can in (keep, go_on, take) if stopped else (edit, take, keep, go_on):
+            if can:
+                self._offer(text, name).clicked.connect(signal)
+
+    def _offer(self, text: str, name: str, chevron: str | None = None) -> Button:
+        button = Button(self._look, text, kind=Kind.FRAMED, chevron=chevron, parent=self)
+        button.setObjectName(name)
+        self._row.addWidget(button)
+        return button
 
     def toggle_details(self) -> None:
         """Open or close Details in place."""

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from reprise.ui.controls import Button, Kind, Ring
+from reprise.ui.controls import Button, Glyph, Kind, Ring
 from reprise.ui.language import tr
 from reprise.ui.lines import Sentence
 from reprise.ui.motion import appear
@@ -41,7 +41,10 @@ class RetryBanner(QWidget):
         self._pending: PendingRetry | None = None
         self._place_name = ""
         self._longest = 1
+        self._is_offline = False
         self.ring = Ring(look, 16, self)
+        self.offline = Glyph(look, "offline", "muted", 16, self)
+        self.offline.hide()
         self.sentence = Sentence(look, self)
         self.sentence.setObjectName("retryBannerText")
         self.now = Button(look, tr("Retry now"), kind=Kind.FRAMED, parent=self)
@@ -58,10 +61,20 @@ class RetryBanner(QWidget):
         look.changed.connect(self._arrange)
         self.hide()
 
-    def start(self, pending: PendingRetry, seconds: int, place: str) -> None:
-        """Show the wait for `pending` with `seconds` left; `place` is the provider's name."""
-        self._pending, self._place_name, self._longest = pending, place, max(1, seconds)
-        self.show_seconds(seconds)
+    def start(self, pending: PendingRetry, seconds: int | None, place: str) -> None:
+        """Show the wait for `pending` with `seconds` left; `place` is the provider's name.
+
+        Without seconds it waits for the network: then it is neutral, since nothing is wrong with the chat.
+        """
+        self._pending, self._place_name, self._longest = pending, place, max(1, seconds or 0)
+        self._is_offline = seconds is None
+        self.setAccessibleName(tr("Waiting for the network") if self._is_offline else tr("A retry is scheduled"))
+        self.ring.setVisible(not self._is_offline)
+        self.offline.setVisible(self._is_offline)
+        self.later.setVisible(not self._is_offline)
+        self.now.setText(tr("Try now") if self._is_offline else tr("Retry now"))
+        self.now.setAccessibleName(self.now.text())
+        self.show_seconds(seconds or 0)
         appear(self, self._look)
 
     def show_seconds(self, seconds: int) -> None:
@@ -87,14 +100,15 @@ class RetryBanner(QWidget):
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
         painter = QPainter(self)
-        box(painter, self.rect(), theme.px(10), theme.color("warn_tint"), theme.color("warn_border"))
+        fill, edge = ("surface", "border_strong") if self._is_offline else ("warn_tint", "warn_border")
+        box(painter, self.rect(), theme.px(10), theme.color(fill), theme.color(edge))
         painter.end()
 
     def _arrange(self) -> None:
         px = self._look.theme.px
-        buttons = (self.now, self.later, self.cancel)
+        buttons = [button for button in (self.now, self.later, self.cancel) if not button.isHidden()]
         sizes = [button.sizeHint() for button in buttons]
-        taken = sum(size.width() for size in sizes) + 2 * px(8)
+        taken = sum(size.width() for size in sizes) + (len(sizes) - 1) * px(8)
         left, edge = px(44), px(8)
         rows = 2 if self.width() < px(NARROW) - px(32) else 1
         room = self.width() - left - (px(16) if rows == 2 else taken + edge + px(12))
@@ -110,9 +124,8 @@ class RetryBanner(QWidget):
             top, x = height - edge - sizes[0].height(), left
             self.sentence.setGeometry(self._sided(QRect(left, px(10), room, text)))
         first = self.sentence.y() + (text if rows == 1 else px(20)) // 2
-        self.ring.setGeometry(
-            self._sided(QRect(px(16), first - self.ring.height() // 2, self.ring.width(), self.ring.height()))
-        )
+        for mark in (self.ring, self.offline):
+            mark.setGeometry(self._sided(QRect(px(16), first - mark.height() // 2, mark.width(), mark.height())))
         for button, size in zip(buttons, sizes, strict=True):
             button.setGeometry(self._sided(QRect(x, top, size.width(), size.height())))
             x += size.width() + px(8)

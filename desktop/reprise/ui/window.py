@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import (
+    QCloseEvent,
+    QGuiApplication,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
+)
 from PySide6.QtWidgets import QApplication, QMenu, QMenuBar, QWidget
 
 from reprise.ui.boot_banner import BootBanner, Notice
@@ -17,15 +28,18 @@ from reprise.ui.header import Header
 from reprise.ui.language import tr
 from reprise.ui.page import Page
 from reprise.ui.painting import mirrored
+from reprise.ui.session_deeds import SessionDeeds
 from reprise.ui.sidebar import Sidebar
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Theme
+from reprise.ui.turn_deeds import TurnDeeds
 from reprise.ui.window_state import DEFAULT_SIZE, SMALLEST, WindowState
 
 if TYPE_CHECKING:
     from reprise.bridge.library import Library
     from reprise.bridge.preferences import Preferences
     from reprise.domain.ports import Catalog, Clock
+    from reprise.ui.toast import Toast
 
 SIDEBAR_NEEDS = 720
 
@@ -61,9 +75,12 @@ class MainWindow(QWidget):
         self._scrim = _SidebarScrim(self.look, self)
         self._scrim.pressed.connect(self.close_sidebar_over)
         self.sidebar.raise_()
+        self.turns = TurnDeeds(self)
+        self.sessions = SessionDeeds(self)
         self.deeds = WindowDeeds(self)
         self.commands = Commands(self, self.look)
         self._menu: QMenu | None = None
+        self._toast: Toast | None = None
         self._bar: QMenuBar | None = None
         self.header.toggle.clicked.connect(self.toggle_sidebar)
         self.header.set_title(tr("New chat"))
@@ -95,7 +112,7 @@ class MainWindow(QWidget):
 
         if self._menu is not None:
             return
-        self.commands.add(*commands_of(self.deeds, self.look))
+        self.commands.add(*commands_of(self.deeds, self.look, self.turns, self.sessions))
         self._menu = main_menu(self, self.commands)
         self._bar = menu_bar(self.commands) if sys.platform == "darwin" else None
         self.header.more.clicked.connect(self.open_menu)
@@ -110,6 +127,7 @@ class MainWindow(QWidget):
         self.deeds.attach(library, preferences, catalog, clock)
         self.sidebar.attach(library, lambda: clock.utc().astimezone().date())
         self.sidebar.session_wanted.connect(self.close_sidebar_over)
+        self.sidebar.menu_wanted.connect(self.sessions.open_menu)
         self.page.order_tabs(self.header.more)
         self._arrange()
 
@@ -117,6 +135,22 @@ class MainWindow(QWidget):
         """Say a sentence about trouble in the bar under the header (object ``bootBanner``)."""
         self.notices.add(notice)
         self._arrange()
+
+    def toast(self, sentence: str, action: str, run: Callable[[], None]) -> None:
+        """Say a sentence for some seconds, with one thing to do about it."""
+        if self._toast is None:
+            from reprise.ui.toast import Toast
+
+            self._toast = Toast(self.look, self)
+        self._toast.say(sentence, action, run)
+        self._arrange()
+
+    def come_forward(self) -> None:
+        """Show the window before all others, as far as the desktop lets it."""
+        self.show()
+        if QGuiApplication.platformName() != "offscreen":  # which has nothing to raise and says so
+            self.raise_()
+            self.activateWindow()
 
     def set_builtin_state(self, kind: str, done: int = 0, total: int = 0, sentence: str = "") -> None:
         """How the built-in model is; see `FirstRun.set_builtin_state`. The picker asks the catalog again."""
@@ -230,6 +264,12 @@ class MainWindow(QWidget):
             self.notices.setGeometry(self._mirrored(QRect(beside, head, width, height)))
             head += height
         self.page.setGeometry(self._mirrored(QRect(beside, head, width, max(0, self.height() - head))))
+        if self._toast is not None:
+            size = self._toast.sizeHint()
+            place = QRect(0, 0, size.width(), size.height())
+            middle = beside + width // 2
+            place.moveCenter(QPoint(middle, self.page.y() + self.page.composer.y() - px(16) - size.height() // 2))
+            self._toast.setGeometry(self._mirrored(place))
 
     def _mirrored(self, rect: QRect) -> QRect:
         return mirrored(rect, self.width(), self.isLeftToRight())

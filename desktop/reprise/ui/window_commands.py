@@ -11,7 +11,10 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit, QWidget
 
 from reprise.ui.commands import Command, Menu
 from reprise.ui.language import tr
+from reprise.ui.session_deeds import SessionDeeds
 from reprise.ui.style import Appearance
+from reprise.ui.turn_commands import policy_commands, session_commands, turn_commands
+from reprise.ui.turn_deeds import TurnDeeds
 
 
 class Deeds(Protocol):
@@ -27,7 +30,6 @@ class Deeds(Protocol):
     def toggle_full_screen(self) -> None: ...
     def isFullScreen(self) -> bool: ...
     def escape(self) -> None: ...
-    def retry(self) -> None: ...
     def choose_model(self) -> None: ...
     def rename(self) -> None: ...
     def step_session(self, by: int) -> None: ...
@@ -37,14 +39,13 @@ class Deeds(Protocol):
     def open_about(self) -> None: ...
     def not_ready(self) -> str | None: ...
     def stop_blocked(self) -> str | None: ...
-    def retry_blocked(self) -> str | None: ...
     def reply_blocked(self) -> str | None: ...
     def rename_blocked(self) -> str | None: ...
     def step_blocked(self, by: int) -> str | None: ...
     def latest_blocked(self) -> str | None: ...
 
 
-def commands_of(window: Deeds, look: Appearance) -> list[Command]:
+def commands_of(window: Deeds, look: Appearance, turns: TurnDeeds, sessions: SessionDeeds) -> list[Command]:
     """Every command, in menu order."""
     role = QAction.MenuRole
     return [
@@ -110,7 +111,7 @@ def commands_of(window: Deeds, look: Appearance) -> list[Command]:
             )
         ),
         Command("stop", Menu.CHAT, lambda: tr("&Stop"), window.escape, ("Esc",), "stop", window.stop_blocked),
-        Command("retry", Menu.CHAT, lambda: tr("&Retry"), window.retry, ("Ctrl+R",), "retry", window.retry_blocked),
+        *turn_commands(turns),
         Command(
             "model",
             Menu.CHAT,
@@ -119,11 +120,13 @@ def commands_of(window: Deeds, look: Appearance) -> list[Command]:
             ("Ctrl+M",),
             "model",
             window.not_ready,
-            group=1,
+            group=2,
         ),
         Command(
-            "rename", Menu.CHAT, lambda: tr("Re&name…"), window.rename, ("F2",), "edit", window.rename_blocked, group=1
+            "rename", Menu.CHAT, lambda: tr("Re&name…"), window.rename, ("F2",), "edit", window.rename_blocked, group=2
         ),
+        *session_commands(sessions, turns),
+        *policy_commands(turns),
         Command(
             "previousSession",
             Menu.GO,

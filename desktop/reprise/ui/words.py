@@ -11,7 +11,7 @@ from PySide6.QtCore import QLocale
 
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Part, ReplyInfo, TextPart, ThinkingPart
-from reprise.domain.retry import PendingRetry
+from reprise.domain.retry import PendingRetry, WaitReason
 from reprise.domain.sessions import Attempt, AttemptState, Entry
 from reprise.ui.language import clock_time, counted, duration, tr, word_count
 
@@ -160,21 +160,39 @@ def _safe(kept: int) -> str:
 
 def countdown_segments(pending: PendingRetry, seconds: int, place: str) -> list[tuple[str, bool]]:
     """The banner's sentence as (text, strong) pieces: "Rate limited (429). Retry 2 of 10 in 12 s"."""
+    if pending.reason is WaitReason.OFFLINE:
+        return [(tr("Offline."), True), (tr(" Will go on when the network is back."), False)]
     cause = failure_sentence(pending.failure, place).title if pending.failure else tr("Waiting.")
-    middle = tr(" Retry {n} of {total} in ").format(n=pending.retry, total=pending.retries)
+    if pending.reason is WaitReason.LIMITS:
+        cause = tr("{place} asked every chat to wait.").format(place=place or tr("The provider"))
+        middle = tr(" Goes on in ")
+    elif pending.reason is WaitReason.TURN:
+        cause, middle = tr("Waiting for its turn."), tr(" Goes on in ")
+    elif pending.retries:
+        middle = tr(" Retry {n} of {total} in ").format(n=pending.retry, total=pending.retries)
+    else:
+        middle = tr(" Retry in ")
     return [(cause, True), (middle, False), (duration(seconds), True)]
 
 
 def cut_note(attempt: Attempt) -> str:
-    """What stands under a partial while its retry waits; "" when nothing arrived."""
+    """What stands under a partial while its retry waits, with what else can be done; "" when nothing arrived."""
     words = word_count(_text(attempt.parts))
     if not words:
         return ""
-    return counted(
+    if attempt.goes_on_from is not None:
+        said = counted(
+            words,
+            tr("Cut off after 1 word. The next try goes on from here."),
+            tr("Cut off after {n} words. The next try goes on from here."),
+        )
+        return f"{said} [{tr('Keep')}](keep)"
+    said = counted(
         words,
         tr("Cut off after 1 word. The next try replaces this."),
         tr("Cut off after {n} words. The next try replaces this."),
     )
+    return f"{said} [{tr('Keep')}](keep) [{tr('Continue from here')}](continue)"
 
 
 def refusal(failure: Failure) -> str:

@@ -167,11 +167,11 @@ def test_copy_in_the_gap_copies_the_source_and_moves_no_text(view: Timeline, qtb
     tops = [placed.top for placed in view.scroller.placed]
     view.pointer.hover(_point(view, _block(view, "first paragraph"), 100).toPointF())
     assert [placed.top for placed in view.scroller.placed] == tops
-    button = view.copy_button(1)
+    button = view.message_actions.button(1, "copy")
     assert button is not None
     qtbot.mouseClick(view.viewport(), LEFT, pos=button.center())
     assert QGuiApplication.clipboard().text() == TEXT
-    prompt_button = view.copy_button(0)
+    prompt_button = view.message_actions.button(0, "copy")
     assert prompt_button is not None
     assert prompt_button.bottom() < view.scroller.placed[2].top
 

@@ -1,4 +1,4 @@
-"""The pages: which model answers, how the window looks, when a turn is tried again."""
+"""The pages about the model and the look."""
 
 from __future__ import annotations
 
@@ -6,15 +6,10 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from reprise.bridge.preferences import Preferences
-from reprise.domain.retry import PolicyName
-from reprise.ui.controls import Switch
 from reprise.ui.language import tr
-from reprise.ui.settings.chart import RetryChart
 from reprise.ui.settings.form import FormPage, FormRow
 from reprise.ui.settings.segmented import Segmented, Stepper
 from reprise.ui.style import Appearance
-
-_RETRY_KEYS = ("policy", "max_retries", "base_s", "cap_s", "jitter", "after_cap_s", "ceiling_s")
 
 
 class ModelPage(FormPage):
@@ -127,103 +122,3 @@ class AppearancePage(FormPage):
         self.zoom.blockSignals(True)
         self.zoom.setValue(round(self._look.theme.zoom * 100))
         self.zoom.blockSignals(False)
-
-
-class RetryPage(FormPage):
-    """The policy, its limits, and what they come to."""
-
-    def __init__(self, look: Appearance, preferences: Preferences, parent: QWidget | None = None) -> None:
-        lead = tr("When a provider is busy or the network fails, Reprise waits and tries again. It never does so for a "
-                  "refused key or an empty account.")  # fmt: skip
-        super().__init__(look, tr("Retry"), lead, parent)
-        self._preferences = preferences
-        self.policy = Segmented(
-            look,
-            tr("Schedule"),
-            [
-                (PolicyName.STEADY.value, tr("Steady")),
-                (PolicyName.EXPONENTIAL.value, tr("Exponential")),
-                (PolicyName.CUSTOM.value, tr("Custom")),
-                (PolicyName.OFF.value, tr("Off")),
-            ],
-            self,
-        )
-        self.policy.chosen.connect(lambda value: preferences.set_value("retry.policy", value))
-        self.add_row(tr("Schedule"), self.policy)
-        self.retries = self._number("retry.max_retries", tr("Retries"), 1, 20, "", tr("1 to 20"))
-        self.first = self._number(
-            "retry.base_s", tr("First wait"), 1, 600, tr(" s"), tr("then twice as long each time")
-        )
-        self.longest = self._number(
-            "retry.cap_s", tr("Longest wait"), 1, 3600, tr(" s"), tr("no wait grows beyond this")
-        )
-        self.ask = self._number(
-            "retry.after_cap_s", tr("Ask above"), 1, 3600, tr(" s"), tr("when the provider asks for a longer wait")
-        )
-        self.ceiling = self._number(
-            "retry.ceiling_s", tr("Stop waiting after"), 1, 600, tr(" min"), tr("in total, for one message"), scale=60
-        )
-        self.spread = Switch(look, tr("Spread the waits"), self)
-        self.spread.toggled.connect(lambda on: self._store("retry.jitter", on))
-        self.add_row(tr("Spread the waits"), self.spread, tr("adds chance, so that chats do not retry all at once"))
-        self.chart = RetryChart(look, self)
-        self.column.addSpacing(8)
-        self.column.addWidget(self.chart)
-        self.column.addStretch(1)
-        preferences.changed.connect(self._changed)
-        preferences.refused.connect(self._refused)
-        self.read()
-
-    def read(self) -> None:
-        """Show what is in force."""
-        value = self._preferences.value
-        policy = self._preferences.retry_policy()
-        name = str(value("retry.policy"))
-        self.policy.set_value(name)
-        for stepper, shown in (
-            (self.retries, policy.retries or 1),
-            (self.first, float(value("retry.base_s"))),
-            (self.longest, float(value("retry.cap_s"))),
-            (self.ask, policy.after_cap_s),
-            (self.ceiling, policy.ceiling_s / 60),
-        ):
-            stepper.blockSignals(True)
-            stepper.setValue(round(shown))
-            stepper.blockSignals(False)
-        self.spread.blockSignals(True)
-        self.spread.setChecked(policy.jitter)
-        self.spread.blockSignals(False)
-        self.retries.setEnabled(name != PolicyName.OFF)
-        for row in self.rows:
-            if row.control in (self.first, self.longest):
-                row.setVisible(name in (PolicyName.EXPONENTIAL, PolicyName.CUSTOM))
-        self.chart.show_policy(policy)
-
-    def restore(self) -> None:
-        """Set every retry setting back to its default."""
-        for key in _RETRY_KEYS:
-            self._preferences.set_value(f"retry.{key}", None)
-
-    def _number(
-        self, key: str, label: str, low: int, high: int, suffix: str, explanation: str, *, scale: int = 1
-    ) -> Stepper:
-        stepper = Stepper(self._look, label, low, high, suffix, self)
-        stepper.setObjectName(key)
-        stepper.valueChanged.connect(lambda value: self._store(key, value * scale))
-        self.add_row(label, stepper, explanation)
-        return stepper
-
-    def _store(self, key: str, value: int | bool) -> None:
-        whole = isinstance(value, bool) or key == "retry.max_retries"
-        self._preferences.set_value(key, value if whole else float(value))
-
-    def _changed(self, key: str) -> None:
-        if key.startswith("retry."):
-            for row in self.rows:
-                row.say("")
-            self.read()
-
-    def _refused(self, key: str, sentence: str) -> None:
-        for row in self.rows:
-            if row.control.objectName() == key:
-                row.say(sentence)

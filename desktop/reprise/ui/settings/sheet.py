@@ -7,13 +7,15 @@ from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
 
 from reprise.bridge.preferences import Preferences
+from reprise.domain.ports import Catalog
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.language import tr
 from reprise.ui.overlay import Sheet
 from reprise.ui.painting import box
 from reprise.ui.settings.form import FormPage
 from reprise.ui.settings.nav import NavButton
-from reprise.ui.settings.pages import AppearancePage, ModelPage, RetryPage
+from reprise.ui.settings.pages import AppearancePage, ModelPage
+from reprise.ui.settings.retry_page import RetryPage
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
@@ -29,13 +31,13 @@ class SettingsSheet(Sheet):
 
     key_entered = Signal(str)
 
-    def __init__(self, look: Appearance, window: QWidget, preferences: Preferences) -> None:
+    def __init__(self, look: Appearance, window: QWidget, preferences: Preferences, catalog: Catalog) -> None:
         super().__init__(look, window, "settingsDialog")
         self.setAccessibleName(tr("Settings"))
         self.model_page = ModelPage(look, preferences)
         self.model_page.key_entered.connect(self.key_entered)
         self.appearance_page = AppearancePage(look)
-        self.retry_page = RetryPage(look, preferences)
+        self.retry_page = RetryPage(look, preferences, catalog)
         self._nav = QWidget(self)
         self._links = QVBoxLayout(self._nav)
         self._heading = Text(look, tr("Settings"), Type.TITLE, parent=self._nav)

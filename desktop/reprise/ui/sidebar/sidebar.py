@@ -7,8 +7,8 @@ from datetime import date
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
+from PySide6.QtCore import QEvent, QItemSelectionModel, QModelIndex, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QHideEvent, QKeyEvent, QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QSizePolicy, QVBoxLayout, QWidget
 
 from reprise.bridge.session_row import Mark
@@ -34,11 +34,13 @@ class Sidebar(QWidget):
     Signals:
         new_chat_wanted(), settings_wanted(): the two fixed rows.
         session_wanted(str): a session was chosen.
+        menu_wanted(str, QPoint): the menu of a session, at a point of the screen.
     """
 
     new_chat_wanted = Signal()
     settings_wanted = Signal()
     session_wanted = Signal(str)
+    menu_wanted = Signal(str, QPoint)
 
     def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -71,6 +73,7 @@ class Sidebar(QWidget):
         """Show the library's sessions."""
         self.list = SessionList(self._look, library, today, self)
         self.list.session_wanted.connect(self.session_wanted)
+        self.list.menu_wanted.connect(self.menu_wanted)
         self._column.insertWidget(1, self.list, 1)
         QWidget.setTabOrder(self.new_chat, self.list)
         QWidget.setTabOrder(self.list, self.settings)
@@ -109,9 +112,11 @@ class SessionList(QListView):
 
     Signals:
         session_wanted(str): a row was pressed, or Enter on it.
+        menu_wanted(str, QPoint): the right button on a row, or the menu key; a point of the screen.
     """
 
     session_wanted = Signal(str)
+    menu_wanted = Signal(str, QPoint)
 
     def __init__(self, look: Appearance, library: Library, today: Callable[[], date], parent: QWidget) -> None:
         super().__init__(parent)
@@ -172,6 +177,14 @@ class SessionList(QListView):
     def hideEvent(self, event: QHideEvent) -> None:
         super().hideEvent(event)
         self._breath.stop()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
+        index = self.currentIndex() if by_key else self.indexAt(event.pos())
+        session = self.sessions.session_at(index)
+        if session is not None:
+            at = self.viewport().mapToGlobal(self.visualRect(index).center()) if by_key else event.globalPos()
+            self.menu_wanted.emit(session, at)
 
     @property
     def breathes(self) -> bool:

@@ -20,8 +20,8 @@ class Hit:
     """Something that can be pressed.
 
     Attributes:
-        kind: "link", "copy", "wrap", "fold", "note", "scroll" or "copy_message".
-        value: The link's address or the note's action.
+        kind: "link", "copy", "wrap", "fold", "note", "scroll", or below a message "action" or "branch".
+        value: The link's address, or the action's name.
         rect: Where it is, in the block's coordinates.
         tip: Tooltip text.
     """

@@ -90,6 +90,14 @@ def thinking_fold(sheet: Sheet, seconds: float | None, above: Block | None, *, r
     return block
 
 
+def attempts_fold(sheet: Sheet, count: int, above: Block | None) -> FoldBlock:
+    """The line that stands for the attempts before a reply."""
+    label = tr("1 earlier attempt") if count == 1 else tr("{n} earlier attempts").format(n=count)
+    block = FoldBlock(sheet, label, "branch", THINKING_LINE)
+    block.gap = sheet.px(6) if above is not None else 0
+    return block
+
+
 def tool_fold(sheet: Sheet, part: ToolCallPart | ToolResultPart, above: Block | None) -> FoldBlock:
     """The line that stands for a tool call or for what it gave."""
     if isinstance(part, ToolCallPart):

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QRect, QRectF
+from PySide6.QtCore import QRect
 from PySide6.QtGui import QLinearGradient, QPainter
 
 from reprise.ui.timeline.block import Scene
 from reprise.ui.timeline.code import CodeBlock
-from reprise.ui.timeline.sheet import box
 from reprise.ui.timeline.stack import Placed
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class Canvas:
             if isinstance(block, CodeBlock) and block.wants_colors:
                 timeline.highlighter.request(block)
         self._paint_caret(painter)
-        self._paint_actions(painter)
+        timeline.message_actions.paint(painter)
         painter.resetTransform()
         if not scroller.follows:
             self._paint_fade(painter)
@@ -72,21 +71,6 @@ class Canvas:
                 live.paint_caret(painter, x, y, height)
                 painter.restore()
                 break
-
-    def _paint_actions(self, painter: QPainter) -> None:
-        timeline = self._timeline
-        button = timeline.copy_button(timeline.pointer.message)
-        if button is None:
-            return
-        sheet, size = timeline.sheet, timeline.sheet.px(16)
-        button.translate(-timeline.column_left, 0)
-        hit = timeline.pointer.hit
-        hovered = hit is not None and hit.kind == "copy_message"
-        if hovered:
-            box(painter, QRectF(button), sheet.px(6), sheet.color("hover"), None)
-        left = button.left() + (button.width() - size) // 2
-        place = QRect(left, button.top() + (button.height() - size) // 2, size, size)
-        sheet.icon(painter, "copy", "text" if hovered else "muted", place)
 
     def _paint_fade(self, painter: QPainter) -> None:
         """Text that runs under the lower edge fades into the page."""

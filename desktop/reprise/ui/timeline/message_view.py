@@ -16,7 +16,15 @@ from PySide6.QtGui import QPainter
 from reprise.domain.messages import Role, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from reprise.ui.timeline.block import Block, Scene
 from reprise.ui.timeline.bounds import REPARSE_LENGTH, pieces
-from reprise.ui.timeline.build import block_of, gap_between, note_block, thinking_fold, tool_details, tool_fold
+from reprise.ui.timeline.build import (
+    attempts_fold,
+    block_of,
+    gap_between,
+    note_block,
+    thinking_fold,
+    tool_details,
+    tool_fold,
+)
 from reprise.ui.timeline.incremental import Splitter
 from reprise.ui.timeline.inline import plain
 from reprise.ui.timeline.item import TimelineItem
@@ -33,6 +41,9 @@ _STEP = 4096
 #: Seconds that making a view may read for beyond its first step.
 AT_ONCE_S = 0.05
 _LINES = 400  # of a prompt in one step
+
+ATTEMPTS = -2  # the number under which the earlier attempts are folded
+_ATTEMPT_PARTS, _PARTS_EACH = -10, 16  # and those of their parts, which are no parts of the message
 
 Parsed = dict[int, list[Leaf]]  # by the number of the part; complete ones only
 
@@ -91,6 +102,11 @@ class MessageView:
         if not self.blocks:
             self.blocks = [block_of(self.sheet, Prose(Frame(), plain("")), None)]
         self.recount()
+
+    @property
+    def opened(self) -> frozenset[int]:
+        """The numbers of what is open."""
+        return frozenset(self._opened)
 
     @property
     def is_reading(self) -> bool:
@@ -153,7 +169,32 @@ class MessageView:
                     above = block or above
                     yield block
         if item.note:
-            yield note_block(sheet, item.note, item.note_icon, above)
+            yield (above := note_block(sheet, item.note, item.note_icon, above))
+        if item.attempts:
+            yield from self._attempts(above)
+
+    def _attempts(self, above: Block | None) -> Iterator[Block | None]:
+        """The attempts before this reply, folded (behaviour D5)."""
+        fold = attempts_fold(self.sheet, len(self.item.attempts), above)
+        fold.fold, fold.is_open = ATTEMPTS, ATTEMPTS in self._opened
+        yield fold
+        if not fold.is_open:
+            return
+        above = fold
+        for number, attempt in enumerate(self.item.attempts):
+            head = note_block(self.sheet, attempt.note, "retry", above)
+            yield head
+            above = head
+            for at, part in enumerate(attempt.parts):
+                if not isinstance(part, TextPart | ThinkingPart):
+                    continue
+                for leaf in self._read(part.text, _ATTEMPT_PARTS - number * _PARTS_EACH - at):
+                    if leaf is None:
+                        yield None
+                    else:
+                        block = block_of(self.sheet, leaf, above, thinking=True)
+                        yield block
+                        above = block
 
     def leaves(self, text: str, number: int) -> Iterator[Leaf | None]:
         """A reply's Markdown; anything else line by line as it was typed. `None` where a step ends."""

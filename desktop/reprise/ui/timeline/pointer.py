@@ -5,11 +5,12 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, Qt
 from PySide6.QtGui import QGuiApplication, QMouseEvent
 from PySide6.QtWidgets import QToolTip
 
-from reprise.ui.timeline.block import Block, Hit, tr
+from reprise.ui.timeline.actions import step_of
+from reprise.ui.timeline.block import Block, Hit
 from reprise.ui.timeline.code import CodeBlock
 from reprise.ui.timeline.selection import Position, Selection
 from reprise.ui.timeline.stack import Placed
@@ -52,9 +53,8 @@ class Pointer:
     def hover(self, at: QPointF) -> None:
         """The pointer is at this point of the viewport."""
         message = self._timeline.scroller.message_at(at.y())
-        button = self._timeline.copy_button(message)
-        if button is not None and button.contains(at.toPoint()):
-            self._set_hover(message, None, Hit("copy_message", "", QRectF(button), tr("Copy")))
+        if (below := self._timeline.message_actions.hit(message, at)) is not None:
+            self._set_hover(message, None, below)
             return
         placed = self._timeline.scroller.placed_at(at.y())
         if placed is None or not placed.top <= at.y() < placed.top + placed.block.height:
@@ -168,8 +168,12 @@ class Pointer:
             timeline.link_activated.emit(hit.value)
         elif hit.kind == "note":
             timeline.note_link.emit(timeline.key_of(self.message), hit.value)
-        elif hit.kind == "copy_message":
+        elif hit.kind == "action" and hit.value == "copy":
             timeline.selecting.copy_message(self.message)
+        elif hit.kind == "action":
+            timeline.action_wanted.emit(timeline.key_of(self.message), hit.value)
+        elif hit.kind == "branch":
+            timeline.branch_wanted.emit(timeline.key_of(self.message), step_of(hit.value))
         elif hit.kind == "fold" and block is not None:
             timeline.toggle(self.message, block.fold)
         elif isinstance(block, CodeBlock):

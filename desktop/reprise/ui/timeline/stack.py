@@ -8,8 +8,9 @@ nobody has looked at are one common guess; they only decide where the scroll bar
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from reprise.domain.messages import Role
@@ -82,6 +83,31 @@ class Stack:
         if view is not None:
             self._views[item.key] = view
         self._heights.append(view.total if view else self.sheet.px(_GUESS))
+
+    def kept(self, wanted: Sequence[TimelineItem]) -> int:
+        """How many messages from the first on stay, changed or not, when these are shown instead."""
+        pairs = zip(self.items, wanted, strict=False)
+        return sum(1 for _ in takewhile(lambda pair: pair[0].key == pair[1].key, pairs))
+
+    def update(self, wanted: Sequence[TimelineItem], kept: int) -> None:
+        """Show these instead; the first `kept` stay where they are, and a live reply only if all do."""
+        for index in range(kept):
+            if wanted[index] != self.items[index]:
+                self._replace(index, wanted[index])
+        while len(self.items) > kept:
+            self._views.pop(self.items.pop().key, None)
+            self._heights.pop()
+        for item in wanted[kept:]:
+            self.append(item)
+        self.clamp()
+
+    def _replace(self, index: int, item: TimelineItem) -> None:
+        old = self._views.pop(item.key, None)
+        was, self.items[index] = self.items[index], item
+        if old is not None:
+            parsed = old.parsed if was.message == item.message else None
+            self._views[item.key] = MessageView(self.sheet, item, old.lead, opened=old.opened, parsed=parsed)
+            self._heights.set(index, self._views[item.key].total)
 
     def begin_live(self, key: str, label: str) -> LiveReply:
         """A live reply after the last item."""

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 
 from reprise.domain.deltas import Delta
 from reprise.ui.theme import Theme
+from reprise.ui.timeline.actions import Actions
 from reprise.ui.timeline.block import Block
 from reprise.ui.timeline.canvas import FADE, Canvas
 from reprise.ui.timeline.card import CardPlace
@@ -46,12 +47,16 @@ class Timeline(QAbstractScrollArea):
         link_activated(str): an http, https or mailto link was clicked; the address.
         copied(str): something was put on the clipboard: "code", "message" or "selection".
         note_link(str, str): an action inside a note was pressed: the item's (or live reply's) key, the action.
+        action_wanted(str, str): a button below a message was pressed: the item's key, the action's name.
+        branch_wanted(str, int): another version of a message is wanted: its key, -1 or 1.
     """
 
     at_tail_changed = Signal(bool)
     link_activated = Signal(str)
     copied = Signal(str)
     note_link = Signal(str, str)
+    action_wanted = Signal(str, str)
+    branch_wanted = Signal(str, int)
 
     def __init__(self, theme: Theme, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,6 +72,7 @@ class Timeline(QAbstractScrollArea):
         self._stack = Stack(self.sheet)
         self.scroller = Scroller(self._stack)
         self.selecting = Selecting(self._stack, self.viewport().update, self.copied.emit)
+        self.message_actions = Actions(self)
         self.pointer = Pointer(self)
         self.highlighter = Highlighter(self._repaint_block, self)
         self.reader = Reader(self.scroller, self._changed, self)
@@ -90,6 +96,19 @@ class Timeline(QAbstractScrollArea):
         self.pointer.forget()
         self.scroller.follows = True
         self._changed()
+
+    def update_items(self, items: Iterable[TimelineItem]) -> None:
+        """Show these instead, keeping what stays: opened parts, the line being read, and the end if it is followed.
+
+        A live reply stays only if no message comes or goes.
+        """
+        wanted = list(items)
+        kept = self._stack.kept(wanted)
+        if self.has_reply and (kept < len(wanted) or kept < len(self._stack.items)):
+            self.drop_reply()
+        self.selecting.forget()
+        self.pointer.forget()
+        self.keeping_line(lambda: self._stack.update(wanted, kept))
 
     def append_item(self, item: TimelineItem) -> None:
         """Add a message at the end. While a reply is live, finish or drop that first."""
@@ -229,18 +248,14 @@ class Timeline(QAbstractScrollArea):
         """The outer edge in the viewport: centred on the whole widget, so that the scroll bar shifts nothing."""
         return (self.width() - self.column_width) // 2
 
-    def copy_button(self, message: int) -> QRect | None:
-        """Where the message's Copy stands: in the gap below, which is always there."""
-        if not 0 <= message < len(self._stack.items):
-            return None
-        bottom = self.scroller.bottom_of(message)
-        if bottom is None or not self._stack.items[message].message.text:
-            return None
-        px, size = self.sheet.px, self.sheet.px(28)
-        if self._stack.view(message).is_panel:
-            right = self.column_left + self.column_width - self.sheet.inset + px(6)
-            return QRect(right - size, bottom, size, size)
-        return QRect(self.column_left + self.sheet.inset - px(8), bottom + px(4), size, size)
+    def item(self, message: int) -> TimelineItem | None:
+        """What is shown at an index; `None` beyond the last message (the live reply included)."""
+        items = self._stack.items
+        return items[message] if 0 <= message < len(items) else None
+
+    def is_panel(self, message: int) -> bool:
+        """True for a prompt: it stands on a panel."""
+        return self._stack.view(message).is_panel
 
     def key_of(self, message: int) -> str:
         """The key of a message or of the live reply."""

@@ -1,0 +1,70 @@
+"""What a conversation knows of the turn that runs: its events, folded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reprise.domain.deltas import Partial
+from reprise.domain.events import (
+    AttemptFailed,
+    AttemptStarted,
+    DeltaArrived,
+    RetryScheduled,
+    RoundCompleted,
+    TurnEvent,
+    TurnFinished,
+    TurnStarted,
+)
+from reprise.domain.ports import Clock
+from reprise.domain.retry import PendingRetry
+from reprise.domain.sessions import Attempt, Entry
+from reprise.domain.turns import AwaitingRetry, Finished, Idle, Streaming, TurnState, advance, is_busy
+
+
+class TurnFold:
+    """The state of the newest turn, the reply under construction, and since when nothing arrived."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.state: TurnState = Idle()
+        self.partial: Partial | None = None
+        self.waiting_since: float | None = None
+        self.beside: Entry | None = None
+
+    def take(self, event: TurnEvent) -> None:
+        """Fold one event in."""
+        self.state = _next_state(self.state, event)
+        match event:
+            case TurnStarted(beside=beside):
+                self.beside = beside
+            case AttemptStarted():
+                self.partial = Partial()
+                self.waiting_since = self._clock.now()
+            case DeltaArrived(delta):
+                if self.partial is not None:
+                    self.partial.append(delta)
+                self.waiting_since = self._clock.now()
+            case RoundCompleted() | AttemptFailed():
+                self.partial = self.waiting_since = None
+
+    def end(self, event: TurnFinished) -> None:
+        """The turn is over, from whatever state."""
+        self.state = Finished(event.outcome, event.pending)
+        self.partial = self.waiting_since = self.beside = None
+
+    def rest(self, pending: PendingRetry | None) -> None:
+        """Something was done to the log while no turn runs: this is what is pending now."""
+        if isinstance(self.state, Finished):
+            self.state = replace(self.state, pending=pending)
+
+
+def _next_state(state: TurnState, event: TurnEvent) -> TurnState:
+    """`turns.advance`, and the two edges around a wait that comes before its turn (behaviour D3, D8)."""
+    match state, event:
+        case _, RetryScheduled(pending, entry) if not is_busy(state):
+            number = entry.data.number if entry is not None and isinstance(entry.data, Attempt) else 1
+            return AwaitingRetry(1, number, pending)
+        case AwaitingRetry(), TurnStarted(resumed=True):
+            return Streaming(1, 1)
+        case _:
+            return advance(state, event)

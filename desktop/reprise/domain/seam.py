@@ -1,0 +1,63 @@
+"""The seam between what a reply said before it broke off and what it goes on with."""
+
+from __future__ import annotations
+
+LOOKS_BACK = 400
+"""How far back in the text before a repetition may begin, in characters; it may also begin at the very start."""
+
+COUNTS_FROM = 12
+"""Shorter than this a repeated tail may be chance, unless it is the whole last line."""
+
+
+class Seam:
+    """Leaves out what a continuation repeats of the text before it.
+
+    Models asked to go on often begin with the last words or the last line again, and some begin from the first word.
+    Text is held back only while it could still be such a repetition; of several the longest is left out, and
+    everything behind it passes unchanged. The work is linear in what is held.
+    """
+
+    def __init__(self, before: str) -> None:
+        self._before = before
+        self._held = ""
+        self._could_begin = _beginnings(before)
+        self._repeated = 0
+
+    def feed(self, text: str) -> str:
+        """What passes of the next piece of the continuation, together with what was held before it."""
+        if not self._could_begin:
+            return text
+        held, before = len(self._held), self._before
+        self._held += text
+        undecided: list[int] = []
+        for begin in self._could_begin:
+            left = len(before) - begin - held
+            if left <= len(text):
+                if text.startswith(before[begin + held :]):
+                    self._repeated = max(self._repeated, len(before) - begin)
+            elif before.startswith(text, begin + held):
+                undecided.append(begin)
+        self._could_begin = undecided
+        return "" if undecided else self._pass()
+
+    def end(self) -> str:
+        """What is still held back when the continuation is complete, a whole repetition left out."""
+        self._could_begin = []
+        return self._pass()
+
+    def _pass(self) -> str:
+        passed, self._held = self._held[self._repeated :], ""
+        self._repeated = 0
+        return passed
+
+
+def _beginnings(before: str) -> list[int]:
+    """Where in `before` a repetition may begin."""
+    length = len(before)
+    found = set(range(max(0, length - LOOKS_BACK), length - COUNTS_FROM + 1))
+    last_line = before.rfind("\n") + 1
+    if before[last_line:].strip():
+        found.add(last_line)
+    if before.strip():
+        found.add(0)
+    return sorted(found)

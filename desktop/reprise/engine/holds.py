@@ -1,0 +1,41 @@
+"""Limits that were met, kept for all sessions together: one 429 holds every request to that provider and key."""
+
+from __future__ import annotations
+
+from reprise.domain.failures import Failure
+from reprise.domain.ports import Clock
+
+_OVER_S = 1e-3
+"""Less than this is no hold: a wait may end a hair before the moment it was for."""
+
+
+class Holds:
+    """Until when requests to each provider and key (``Route.limits``) are held, and why (behaviour D3)."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._held: dict[str, tuple[float, Failure]] = {}
+
+    def note(self, limits: str, failure: Failure, delay_s: float) -> None:
+        """`failure` holds `limits` for `delay_s` from now; a longer hold that runs already stays."""
+        until = self._clock.now() + delay_s
+        current = self.until(limits)
+        if current is None or current < until:
+            self._held[limits] = (until, failure)
+
+    def until(self, limits: str) -> float | None:
+        """When `limits` are free again, in seconds of the Clock; None when they are."""
+        self._forget_passed(limits)
+        held = self._held.get(limits)
+        return None if held is None else held[0]
+
+    def failure(self, limits: str) -> Failure | None:
+        """What holds `limits`; None when they are free."""
+        self._forget_passed(limits)
+        held = self._held.get(limits)
+        return None if held is None else held[1]
+
+    def _forget_passed(self, limits: str) -> None:
+        held = self._held.get(limits)
+        if held is not None and held[0] - self._clock.now() < _OVER_S:
+            del self._held[limits]

@@ -1,0 +1,65 @@
+"""What keeps a request from being sent, and the wait for it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reprise.domain.failures import Failure, FailureKind
+from reprise.domain.ports import HoldResult
+from reprise.domain.retry import Ask, Decision, PendingRetry, Wait, WaitReason
+from reprise.engine.progress import Progress, Setup
+
+_OFFLINE_KINDS = frozenset({FailureKind.NETWORK, FailureKind.TIMEOUT})
+
+
+def is_offline(setup: Setup, turn: Progress) -> bool:
+    """Whether the system has no network and the request would need one (behaviour D14)."""
+    reachability = setup.reachability
+    return reachability is not None and not turn.answerer.route.is_local and reachability.is_offline
+
+
+def is_held_offline(setup: Setup, turn: Progress, failure: Failure) -> bool:
+    """Whether `failure` says no more than that the system is offline: it uses no budget."""
+    return failure.kind in _OFFLINE_KINDS and is_offline(setup, turn)
+
+
+def obstacle(setup: Setup, turn: Progress, failed: PendingRetry) -> PendingRetry | None:
+    """What the next request has to wait for; `failed` is the turn as the newest attempt left it."""
+    if is_offline(setup, turn):
+        return replace(failed, reason=WaitReason.OFFLINE)
+    limits = turn.answerer.route.limits
+    if (until := setup.holds.until(limits)) is not None:
+        return replace(failed, failure=setup.holds.failure(limits), due_at=until, reason=WaitReason.LIMITS)
+    return None
+
+
+def note_limits(setup: Setup, turn: Progress, failure: Failure, decision: Decision) -> None:
+    """A 429 or a Retry-After holds every request to that provider and key (behaviour D3).
+
+    It holds them as long as this turn waits, or as the provider asked if it does not wait; a wait over the cap is the
+    user's to decide.
+    """
+    asked_s = failure.retry_after_s
+    if asked_s is None and failure.kind is not FailureKind.RATE_LIMIT:
+        return
+    match decision:
+        case Wait(delay_s):
+            held_s: float | None = delay_s
+        case Ask():
+            held_s = None
+        case _:
+            held_s = asked_s if asked_s is not None and asked_s <= setup.policy.after_cap_s else None
+    if held_s is not None:
+        setup.holds.note(turn.answerer.route.limits, failure, held_s)
+
+
+async def hold(setup: Setup, turn: Progress, pending: PendingRetry) -> HoldResult:
+    """Wait at the gate. Only the wait for a retry counts as the turn's waiting (behaviour D4)."""
+    if pending.reason is WaitReason.OFFLINE and setup.reachability is not None:
+        return await setup.gate.hold(pending, setup.reachability.back_online())
+    clock, began_at = setup.clock, setup.clock.now()
+    held = await setup.gate.hold(pending)
+    if pending.reason is WaitReason.RETRY and pending.due_at is not None:
+        # A computer that slept through the wait did not use up the turn's waiting.
+        turn.waited_s += min(clock.now() - began_at, pending.due_at - began_at)
+    return held

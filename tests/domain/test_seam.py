@@ -1,0 +1,101 @@
+"""The seam of a reply that goes on: what is repeated is left out, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from reprise.domain.seam import COUNTS_FROM, LOOKS_BACK, Seam
+
+
+def joined(before: str, pieces: Sequence[str]) -> str:
+    seam = Seam(before)
+    return before + "".join(seam.feed(piece) for piece in pieces) + seam.end()
+
+
+def chunked(text: str, cuts: Sequence[int]) -> list[str]:
+    """`text` in pieces, cut at these places."""
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    return [text[start:end] for start, end in pairwise(places)]
+
+
+CUTS = st.lists(st.integers(0, 5000), max_size=30)
+STORY = "".join(f"Sentence number {n} of the story is here.\n" for n in range(40)) + "And then the fox ran into the"
+
+
+def test_a_continuation_that_repeats_nothing_passes_at_once() -> None:
+    """N8, L4: nothing is held back that cannot be a repetition."""
+    seam = Seam("Once upon a time")
+    assert seam.feed(" there") == " there"
+    assert seam.feed(" was a fox.") == " was a fox."
+    assert seam.end() == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "whole"),
+    [
+        ("Once upon a time there", "upon a time there was a fox", "Once upon a time there was a fox"),
+        ("One.\nTwo", "Two and three", "One.\nTwo and three"),
+        ("The fox", "The fox ran", "The fox ran"),
+        (STORY, STORY + " woods.", STORY + " woods."),
+        (STORY, "the fox ran into the woods.", STORY + " woods."),
+        ("for x in range(10", "range(10):", "for x in range(10range(10):"),
+        ("a\n  ", "  b", "a\n    b"),
+        ("", "Hello", "Hello"),
+        ("  ", "  Hello", "    Hello"),
+    ],
+    ids=["tail", "last line", "all of it", "all of a long one", "long tail", "short", "indent", "nothing", "blank"],
+)
+def test_what_is_repeated_is_left_out(before: str, after: str, whole: str) -> None:
+    """N8: a tail from 12 characters on, the whole last line, or all of it; whatever the chunks."""
+    assert joined(before, [after]) == whole
+    assert joined(before, list(after)) == whole
+
+
+def test_text_that_only_looked_like_a_repetition_passes_whole() -> None:
+    """N8: held back while it could be one, then nothing is missing."""
+    seam = Seam("Once upon a time there")
+    assert seam.feed("upon a time ") == ""
+    assert seam.feed("of plenty") == "upon a time of plenty"
+
+
+def test_the_end_lets_go_of_what_was_held_back() -> None:
+    """N8: a reply that is complete loses nothing, except what it did repeat."""
+    seam = Seam("Once upon a time there")
+    assert seam.feed("upon a time") == ""
+    assert seam.end() == "upon a time"
+    assert seam.end() == ""
+
+
+@given(st.text(max_size=600), st.text(max_size=80), CUTS)
+@example("ab" * 300, "c", [])
+def test_nothing_is_lost_when_nothing_is_repeated(before: str, after: str, cuts: list[int]) -> None:
+    """N8: what passes is the continuation, character for character."""
+    tails = [before[-size:] for size in range(COUNTS_FROM, LOOKS_BACK + 1) if size <= len(before)]
+    tails += [before, before.rpartition("\n")[2]]
+    assume(not any(tail.strip() and after.startswith(tail) for tail in tails))
+    assert joined(before, chunked(after, cuts)) == before + after
+
+
+@given(st.text(min_size=COUNTS_FROM, max_size=1200), st.integers(COUNTS_FROM, LOOKS_BACK), st.text(max_size=40), CUTS)
+def test_a_repeated_tail_of_any_length_vanishes_in_any_chunks(
+    before: str, size: int, rest: str, cuts: list[int]
+) -> None:
+    """N8: as long as the longest repetition is this tail; how it is cut changes nothing."""
+    tail = before[-size:]
+    whole = joined(before, chunked(tail + rest, cuts))
+    assert whole == joined(before, [tail + rest])
+    # A tail that repeats within itself may be repeated further: then more is left out, never less.
+    assert len(whole) <= len(before) + len(rest)
+    assert (before + rest).endswith(whole[len(before) :])
+
+
+@given(st.text(alphabet="ab\n", min_size=1, max_size=900), st.text(alphabet="ab\n", max_size=30), CUTS)
+def test_a_continuation_that_begins_from_the_first_word_is_joined(before: str, rest: str, cuts: list[int]) -> None:
+    """N8: some providers say all of a prefilled reply again."""
+    assume(before.strip())
+    assert joined(before, chunked(before + rest, cuts)) == before + rest
