@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from reprise.bridge.conversation import Conversation
-from reprise.domain.deltas import TextDelta
 from reprise.domain.messages import user_message
 from reprise.domain.sessions import Delivery, Queued
 from support.aio import Aio
-from support.bridge import BridgeStage, recorder, said, waiting
+from support.bridge import BridgeStage, held, queue, recorder, said, waiting
 from support.engine import HANG, FakeTools, FaultyLog, calls, fails, pong, says, texts
 from support.qt import Recorder
 
@@ -21,26 +19,12 @@ Play = Callable[..., None]
 LEFT = Queued(user_message("left"))
 
 
-async def queue(stage: BridgeStage, chat: Conversation, *messages: str, delivery: Delivery = Delivery.STEER) -> None:
-    """Send messages while a turn runs."""
-    for text in messages:
-        assert chat.send(text, delivery)
-        await stage.clock.drain()
-
-
-def release(stage: BridgeStage) -> Callable[[], None]:
-    """A reply that waits for the test is appended; calling what is returned lets it end."""
-    gate = asyncio.Event()
-    stage.provider._replies.append([TextDelta("one"), gate.wait])
-    return gate.set
-
-
 def test_queued_messages_follow_a_completed_turn_one_at_a_time(play: Play) -> None:
     """I4: each is a turn of its own; the order is that of sending, and memory equals disk at the end."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
-        end = release(stage)
+        end = held(stage, "one")
         stage.provider._replies += [says("two"), says("three")]
         heard, told = recorder(chat), said(chat)
         changed = Recorder(changed=chat.queue.changed)
@@ -65,7 +49,7 @@ def test_steers_are_delivered_before_follow_ups(play: Play) -> None:
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
-        end = release(stage)
+        end = held(stage, "one")
         stage.provider._replies += [says("two"), says("three")]
         await stage.send(chat, "a")
         await queue(stage, chat, "later", delivery=Delivery.FOLLOW_UP)
@@ -84,7 +68,7 @@ def test_a_steer_joins_the_turn_behind_its_whole_tool_batch(play: Play, mode: st
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
-        end = release(stage)
+        end = held(stage, "one")
         stage.provider._replies[-1] = [*stage.provider._replies[-1], *calls("ping")]
         stage.provider._replies += [says("two"), says("three"), says("four")]
         steered = Recorder(steered=chat.steered)
@@ -107,7 +91,7 @@ def test_all_at_once_are_as_many_prompts_of_one_turn(play: Play) -> None:
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
-        end = release(stage)
+        end = held(stage, "one")
         stage.provider._replies.append(says("two"))
         heard = recorder(chat)
         await stage.send(chat, "a")
@@ -183,7 +167,7 @@ def test_stop_while_a_queued_message_is_delivered_leaves_it_pending_and_gives_th
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
-        end = release(stage)
+        end = held(stage, "one")
         told = said(chat)
         await stage.send(chat, "a")
         await queue(stage, chat, "b", "c")
@@ -208,127 +192,6 @@ def test_stop_while_a_queued_message_is_delivered_leaves_it_pending_and_gives_th
         await stage.assert_memory_equals_disk(chat)
 
     play(scene)
-
-
-def test_queued_messages_can_be_edited_removed_and_taken(play: Play) -> None:
-    """I5: in their place; what is taken is the composer's, what is removed is nobody's."""
-
-    async def scene(stage: BridgeStage) -> None:
-        chat = stage.chat()
-        told = said(chat)
-        await stage.send(chat, "a")
-        await queue(stage, chat, "b", "c", "d")
-        b, c, d = (entry.id for entry in chat.queue.entries())
-        chat.queue.edit(b, "B")
-        chat.queue.remove(c)
-        chat.queue.take(d)
-        assert waiting(chat) == ["b"]
-        await stage.clock.drain()
-        assert waiting(chat) == ["B"]
-        assert [entry for entry in told.seen if entry[0] == "returned"] == [("returned", "d")]
-        await stage.assert_memory_equals_disk(chat)
-        for command in (chat.queue.remove, chat.queue.take, lambda id_: chat.queue.edit(id_, "again")):
-            command(d)
-        chat.queue.edit(b, "  \n")
-        await stage.clock.drain()
-        assert [entry[1] for entry in told.seen if entry[0] == "refused"] == [
-            *["That message is delivered already."] * 3,
-            "There is nothing to send.",
-        ]
-        assert waiting(chat) == ["B"]
-        chat.stop()
-        await stage.clock.drain()
-        assert ("returned", "B") in told.seen
-
-    play(scene, [HANG])
-
-
-def test_an_edit_that_cannot_be_stored_gives_its_text_back(play: Play) -> None:
-    """I6: what was typed is not lost, and the message stays as it was."""
-
-    async def scene(stage: BridgeStage) -> None:
-        chat = stage.chat()
-        told = said(chat)
-        await stage.send(chat, "a")
-        await queue(stage, chat, "b")
-        (entry,) = chat.queue.entries()
-        chat.queue.edit(entry.id, "much better")
-        await stage.clock.drain()
-        assert told.seen[-2:] == [("returned", "much better"), ("problem", "The disk is full.")]
-        assert waiting(chat) == ["b"]
-        chat.stop()
-        await stage.clock.drain()
-
-    play(scene, [HANG], wrap=lambda log: FaultyLog(log, refuse={"requeue"}))
-
-
-def test_a_message_that_is_being_edited_is_not_delivered_as_it_was(play: Play) -> None:
-    """I5: the delivery waits for the edit, and comes right behind it."""
-    kept: list[FaultyLog] = []
-
-    def slow(log: object) -> FaultyLog:
-        kept.append(FaultyLog(log, hold={"requeue"}))  # type: ignore[arg-type]
-        return kept[0]
-
-    async def scene(stage: BridgeStage) -> None:
-        chat = stage.chat()
-        end = release(stage)
-        stage.provider._replies.append(says("two"))
-        await stage.send(chat, "a")
-        await queue(stage, chat, "b")
-        chat.queue.edit(chat.queue.entries()[0].id, "B")
-        end()
-        await stage.clock.drain()
-        assert not chat.is_busy
-        kept[0].release.set()
-        await stage.clock.drain()
-        assert [text for _, text in texts(await stage.stored(chat))] == ["a", "one", "B", "two"]
-
-    play(scene, wrap=slow)
-
-
-def test_a_message_that_cannot_be_queued_is_the_composers_again(play: Play) -> None:
-    """F112: nothing is dropped silently."""
-
-    async def scene(stage: BridgeStage) -> None:
-        chat = stage.chat()
-        told = said(chat)
-        await stage.send(chat, "a")
-        assert chat.send("b")
-        await stage.clock.drain()
-        name, text, failure = told.seen[-1]
-        assert (name, text, failure.message) == ("send_refused", "b", "The disk is full.")
-        assert chat.send("b")
-        await stage.clock.drain()
-        chat.stop()
-        await stage.clock.drain()
-
-    play(scene, [HANG], wrap=lambda log: FaultyLog(log, refuse={"queue"}))
-
-
-def test_a_delivery_that_cannot_be_stored_leaves_the_message_in_the_queue(play: Play) -> None:
-    """I6: if delivery fails it returns to the queue; the window is told, and nothing is sent."""
-    refused: set[str] = set()
-
-    async def scene(stage: BridgeStage) -> None:
-        chat = stage.chat()
-        end = release(stage)
-        stage.provider._replies += [says("two"), says("three")]
-        told = said(chat)
-        await stage.send(chat, "a")
-        await queue(stage, chat, "b")
-        refused.add("open_turn")
-        end()
-        await stage.clock.drain()
-        assert told.seen[-1] == ("problem", "The disk is full.")
-        assert waiting(chat) == ["b"]
-        assert len(stage.provider.requests) == 1
-        await stage.assert_memory_equals_disk(chat)
-        refused.clear()
-        await stage.send(chat, "c")
-        assert [text for _, text in texts(await stage.stored(chat))] == ["a", "one", "c", "two", "b", "three"]
-
-    play(scene, wrap=lambda log: FaultyLog(log, refuse=refused))
 
 
 def test_what_another_life_left_in_the_queue_is_the_composers_and_never_sent_unasked(aio: Aio, tmp_path: Path) -> None:
@@ -416,7 +279,7 @@ def test_a_message_that_arrives_behind_the_end_of_the_turn_is_delivered_all_the_
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
-        end = release(stage)
+        end = held(stage, "one")
         stage.provider._replies.append(says("two"))
         await stage.send(chat, "a")
         assert chat.send("b")
@@ -435,7 +298,7 @@ def test_the_end_of_a_turn_is_told_before_the_next_message_is_delivered(play: Pl
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
-        end = release(stage)
+        end = held(stage, "one")
         stage.provider._replies += [says("two"), says("three")]
         ends: list[tuple[bool, list[str]]] = []
         await stage.send(chat, "a")

@@ -31,6 +31,8 @@ COMMANDS = (
     *("send", "follow up", "stop", "retry", "retry after", "retry with", "keep", "go on", "take back", "regenerate"),
     *("resend", "step back", "step on", "choose", "policy", "edit", "remove", "take", "network", "wait", "restart"),
     *("reply", "fail", "hang", "cut", "release"),
+    # What makes room for the others comes more often.
+    *("send", "send", "stop", "stop", "stop", "wait", "wait", "release", "release", "fail", "hang", "reply"),
 )
 
 
@@ -126,9 +128,10 @@ class Run:
             case "policy":
                 chat.set_policy((None, "off", "steady")[pick % 3])
             case "step back" | "step on":
-                chat.step_branch(chosen, -1 if command == "step back" else 1)
+                forks = [entry.id for entry in branch if len(chat.siblings(entry.id)) > 1] or [chosen]
+                chat.step_branch(forks[pick % len(forks)], -1 if command == "step back" else 1)
             case "network":
-                self.stage.network.set_offline(not self.stage.network.is_offline)
+                self.stage.network.set_offline(pick == 0)
             case "wait":
                 await self.stage.clock.advance(4.0 * (pick + 1))
             case "restart" if chat.is_stored:

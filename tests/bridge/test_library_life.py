@@ -1,216 +1,19 @@
-"""The life of sessions in the list: trash and back, forks, retries together, and what is said of all of them."""
+"""The life of sessions in the list: forks, retries together, and what is said of all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
-from reprise.bridge.conversation import Conversation
-from reprise.bridge.library import Library
 from reprise.bridge.session_row import Mark
-from reprise.domain.deltas import TextDelta
 from reprise.domain.events import Answer, Outcome
 from reprise.domain.models import Route
-from reprise.domain.ports import Draft, LogError
-from reprise.domain.sessions import AttemptState
+from reprise.domain.ports import Draft
 from support.aio import Aio
-from support.bridge import OTHER, BridgeStage, said
+from support.bridge import OTHER, BridgeStage, chats, lives, said
 from support.engine import HANG, FakeTools, calls, fails, pong, says, texts
-from support.qt import Recorder
 
 Play = Callable[..., None]
-
-
-async def chats(stage: BridgeStage, library: Library, *prompts: str) -> list[Conversation]:
-    """Send each prompt in a chat of its own; the last one is shown."""
-    made = []
-    for text in prompts:
-        made.append(library.new_chat())
-        await stage.send(library.current, text)
-        await stage.clock.advance(1)
-    return made
-
-
-def titles(library: Library) -> list[str]:
-    """The list."""
-    return [row.session.title for row in library.rows()]
-
-
-def told(library: Library) -> Recorder:
-    """What a library says about lives."""
-    return Recorder(
-        trashed=library.trashed,
-        ended=library.turn_ended,
-        asks=library.turn_asks,
-        interrupted=library.interrupted_found,
-        problem=library.problem,
-        current=library.current_changed,
-    )
-
-
-# -- trash
-
-
-def test_trash_takes_a_session_out_of_the_list_and_restore_puts_it_back_in_its_place(aio: Aio, tmp_path: Path) -> None:
-    """N12, F95: nothing is deleted; after a restart it is still out of the list, and can still be brought back."""
-
-    async def main() -> None:
-        stage = await BridgeStage.open(tmp_path, *[says("hi")] * 4)
-        library = stage.library()
-        made = await chats(stage, library, "one", "two", "three")
-        two = made[1].session_id
-        heard = told(library)
-        library.trash(two)
-        await stage.clock.drain()
-        assert titles(library) == ["three", "one"]
-        assert heard.seen == [("trashed", two, "two")]
-        assert library.conversation(two) is None
-        library.open(two)
-        library.trash(two)
-        library.trash("unknown")
-        await stage.clock.drain()
-        assert library.current is made[2]
-        library.restore(two)
-        await stage.clock.drain()
-        assert titles(library) == ["three", "two", "one"]
-        library.open(two)
-        await stage.clock.drain()
-        await stage.send(library.current, "more")
-        assert titles(library) == ["two", "three", "one"]
-        library.trash(two)
-        await stage.clock.drain()
-        await stage.close()
-
-        later = await BridgeStage.open(tmp_path)
-        library = later.library()
-        await library.load()
-        assert titles(library) == ["three", "one"]
-        library.restore(two)
-        await later.clock.drain()
-        assert titles(library) == ["two", "three", "one"]
-        await later.close()
-
-    aio(main())
-
-
-def test_trashing_the_shown_session_shows_a_new_chat(play: Play) -> None:
-    """S4: the open session makes room for an empty one."""
-
-    async def scene(stage: BridgeStage) -> None:
-        library = stage.library()
-        (chat,) = await chats(stage, library, "one")
-        library.trash(chat.session_id)
-        await stage.clock.drain()
-        assert library.current is not chat
-        assert not library.current.is_stored
-        assert library.rows() == []
-
-    play(scene, says("hi"))
-
-
-@pytest.mark.parametrize(
-    ("reply", "state"),
-    [([TextDelta("half"), HANG], AttemptState.STOPPED), (fails(), AttemptState.FAILED)],
-    ids=["streams", "counts down"],
-)
-def test_trashing_a_session_ends_its_work_and_touches_no_other(play: Play, reply: object, state: AttemptState) -> None:
-    """C14, F38, F45: what runs is stopped and recorded there; the other chat streams on; nothing fires later."""
-
-    async def scene(stage: BridgeStage) -> None:
-        library = stage.library()
-        other, chat = await chats(stage, library, "other", "one")
-        heard = told(library)
-        assert chat.send("queued")
-        await stage.clock.drain()
-        library.trash(chat.session_id)
-        await stage.clock.drain()
-        assert not chat.is_busy
-        history = await stage.store.sessions.load(chat.session_id)
-        ((attempt,),) = history.attempts.values()
-        assert (attempt.data.state, attempt.data.retry_at) == (state, None)  # type: ignore[union-attr]
-        assert other.is_busy
-        await stage.clock.advance(600)
-        assert len(stage.provider.requests) == 2
-        assert "ended" not in heard.names()
-        assert library.draft(library.current.session_id) is None
-        assert not chat.send("too late")
-        library.restore(chat.session_id)
-        await stage.clock.drain()
-        library.open(chat.session_id)
-        await stage.clock.drain()
-        assert library.current.pending is not None
-        assert [entry.data.message.text for entry in library.current.queue.entries()] == ["queued"]  # type: ignore[union-attr]
-        other.stop()
-        await stage.clock.drain()
-
-    play(scene, [HANG], reply)
-
-
-def test_the_draft_of_a_trashed_session_stays_its_own_over_a_restart(aio: Aio, tmp_path: Path) -> None:
-    """N11: it is not gathered into the new chat, and is there again once the session is."""
-
-    async def main() -> None:
-        stage = await BridgeStage.open(tmp_path, says("hi"))
-        library = stage.library()
-        (chat,) = await chats(stage, library, "one")
-        library.save_draft(chat.session_id, Draft("unsent", 3))
-        library.trash(chat.session_id)
-        await stage.clock.drain()
-        await stage.close()
-        later = await BridgeStage.open(tmp_path)
-        library = later.library()
-        await library.load()
-        assert library.draft(library.current.session_id) is None
-        library.restore(chat.session_id)
-        await later.clock.drain()
-        assert library.draft(chat.session_id) == Draft("unsent", 3)
-        await later.close()
-
-    aio(main())
-
-
-class Refusing:
-    """Sessions that refuse one thing."""
-
-    def __init__(self, sessions: object, name: str) -> None:
-        self._sessions = sessions
-        self._name = name
-
-    def __getattr__(self, name: str) -> object:
-        async def refused(*_: object) -> None:
-            raise LogError("The disk is full.")
-
-        return refused if name == self._name else getattr(self._sessions, name)
-
-
-def test_a_session_that_cannot_be_trashed_is_in_the_list_again(play: Play) -> None:
-    """S13: said, and in its place; its work was ended, and it can be opened again."""
-
-    async def scene(stage: BridgeStage) -> None:
-        services = replace(stage.services, sessions=Refusing(stage.store.sessions, "trash"))  # type: ignore[arg-type]
-        library = Library(services, stage.scope)
-        one, _ = await chats(stage, library, "one", "two")
-        heard = told(library)
-        library.trash(one.session_id)
-        await stage.clock.drain()
-        assert titles(library) == ["two", "one"]
-        assert heard.seen == [("problem", "The disk is full.")]
-        library.open(one.session_id)
-        await stage.clock.drain()
-        assert len(library.current.history.branch) == 2
-        assert library.current.send("again")
-        await stage.clock.drain()
-        library.restore("unknown")
-        await stage.clock.drain()
-        assert heard.seen[-1] == ("problem", "The disk is full.")
-
-    play(scene, says("hi"), says("hi"), says("hi"))
-
-
-# -- forks
 
 
 def test_a_fork_is_a_session_of_its_own_and_is_shown(play: Play) -> None:
@@ -253,7 +56,7 @@ def test_a_fork_is_refused_while_something_runs_there(play: Play) -> None:
         library = stage.library()
         done, busy = await chats(stage, library, "done", "busy")
         refusals = said(busy)
-        heard = told(library)
+        heard = lives(library)
         library.fork(busy.session_id, busy.history.branch[0].id)
         library.fork("unknown", None)
         library.fork(done.session_id, "unknown")
@@ -265,9 +68,6 @@ def test_a_fork_is_refused_while_something_runs_there(play: Play) -> None:
         await stage.clock.drain()
 
     play(scene, says("hi"), [HANG])
-
-
-# -- retries together
 
 
 async def left_pending(folder: Path, *prompts: str) -> None:
@@ -331,15 +131,12 @@ def test_only_sessions_that_share_limits_wait_for_each_other(play: Play) -> None
     play(scene, *[fails()] * 4, delays=())
 
 
-# -- what is said
-
-
 def test_ends_and_questions_of_every_session_are_said(play: Play) -> None:
     """N10: shown or not, with the session they are about."""
 
     async def scene(stage: BridgeStage) -> None:
         library = stage.library()
-        heard = told(library)
+        heard = lives(library)
         (chat,) = await chats(stage, library, "one")
         assert ("asks", chat.session_id, 1) in heard.seen
         library.new_chat()
@@ -362,14 +159,14 @@ def test_turns_that_a_crash_left_in_the_middle_are_said_once_they_are_listed(aio
         await stage.close()
         later = await BridgeStage.open(tmp_path, says("ok"))
         library = later.library()
-        heard = told(library)
+        heard = lives(library)
         await library.load(interrupted=("gone", chat.session_id))
         assert heard.seen == [("interrupted", (chat.session_id,))]
         library.retry_pending(heard.seen[0][1])
         await later.clock.drain()
         assert library.pending_ids() == []
         again = later.library()
-        quiet = told(again)
+        quiet = lives(again)
         await again.load()
         assert quiet.seen == []
         await later.close()
@@ -430,22 +227,3 @@ def test_the_draft_is_on_disk_before_the_prompt_leaves_the_branch(play: Play) ->
         assert seen == [("move_leaf", True)]
 
     play(scene, [HANG], wrap=Watching)
-
-
-def test_a_trash_while_the_chat_is_being_read_is_harmless(aio: Aio, tmp_path: Path) -> None:
-    """F84: the read ends for nobody; no row and no conversation comes back by it."""
-
-    async def main() -> None:
-        await left_pending(tmp_path, "one")
-        stage = await BridgeStage.open(tmp_path)
-        library = stage.library()
-        await library.load()
-        (row,) = library.rows()
-        library.open(row.session.id)
-        library.trash(row.session.id)
-        await stage.clock.drain()
-        assert library.rows() == []
-        assert library.conversation(row.session.id) is None
-        await stage.close()
-
-    aio(main())

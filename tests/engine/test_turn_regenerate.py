@@ -243,3 +243,19 @@ def test_a_message_that_joins_the_other_reply_keeps_its_branch(play: Play) -> No
         assert (await stage.history()).session.pending
 
     play(scene)
+
+
+def test_what_was_pending_beside_is_pending_again(play: Play) -> None:
+    """B1, D20: a turn that fails behind its tools may have another first reply; if it gets none, it waits as before."""
+
+    async def scene(stage: EngineStage) -> None:
+        tools = FakeTools(ping=pong)
+        await stage.send(stage.turn(ScriptedProvider(calls("ping"), lost()), tools=tools), "look")
+        leaf = (await stage.history()).session.leaf
+        end = ending(await stage.regenerate(stage.turn(ScriptedProvider(lost()), tools=tools)))
+        assert end.pending is not None
+        assert (end.pending.text, end.pending.after_tools) == ("look", True)
+        session = (await stage.history()).session
+        assert (session.leaf, session.pending) == (leaf, True)
+
+    play(scene)

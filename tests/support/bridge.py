@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,13 +13,14 @@ from reprise.bridge.library import Library
 from reprise.bridge.message_queue import text_of
 from reprise.bridge.services import Services
 from reprise.bridge.tasks import TaskScope
+from reprise.domain.deltas import TextDelta
 from reprise.domain.events import TurnFinished
 from reprise.domain.failures import CompletionError, Failure, FailureKind
 from reprise.domain.messages import Message, ModelRef
 from reprise.domain.models import ModelInfo, Parameters, Route
 from reprise.domain.ports import CompletionProvider, History
 from reprise.domain.retry import RetryPolicy
-from reprise.domain.sessions import Attempt, messages
+from reprise.domain.sessions import Attempt, Delivery, messages
 from reprise.engine.holds import Holds
 from reprise.storage.store import Store
 from reprise.storage.worker import Worker
@@ -189,4 +191,69 @@ def said(conversation: Conversation) -> Recorder:
         stored=conversation.prompt_stored,
         send_refused=conversation.send_refused,
         problem=conversation.problem,
+    )
+
+
+async def stopped(stage: BridgeStage, text: str = "hello") -> Conversation:
+    """A chat whose only turn was stopped."""
+    chat = stage.chat()
+    await stage.send(chat, text)
+    chat.stop()
+    await stage.clock.drain()
+    return chat
+
+
+async def answered(stage: BridgeStage, text: str = "hello") -> Conversation:
+    """A chat with one completed turn."""
+    chat = stage.chat()
+    await stage.send(chat, text)
+    assert chat.pending is None
+    return chat
+
+
+def shown(conversation: Conversation) -> list[str]:
+    """The texts of the active branch, in memory."""
+    return [message.text for message in messages(conversation.history.branch)]
+
+
+async def queue(
+    stage: BridgeStage, conversation: Conversation, *texts: str, delivery: Delivery = Delivery.STEER
+) -> None:
+    """Send messages while a turn runs."""
+    for text in texts:
+        assert conversation.send(text, delivery)
+        await stage.clock.drain()
+
+
+def held(stage: BridgeStage, text: str) -> Callable[[], None]:
+    """The next reply says `text` and waits; calling what is returned lets it end."""
+    gate = asyncio.Event()
+    stage.provider._replies.append([TextDelta(text), gate.wait])
+    return gate.set
+
+
+async def chats(stage: BridgeStage, library: Library, *prompts: str) -> list[Conversation]:
+    """Each prompt sent in a chat of its own, a second apart; the last one is shown."""
+    made = []
+    for text in prompts:
+        made.append(library.new_chat())
+        await stage.send(library.current, text)
+        await stage.clock.advance(1)
+    return made
+
+
+def titles(library: Library) -> list[str]:
+    """The list."""
+    return [row.session.title for row in library.rows()]
+
+
+def lives(library: Library) -> Recorder:
+    """What a library says about lives."""
+    return Recorder(
+        trashed=library.trashed,
+        ended=library.turn_ended,
+        asks=library.turn_asks,
+        interrupted=library.interrupted_found,
+        problem=library.problem,
+        current=library.current_changed,
     )

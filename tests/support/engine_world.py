@@ -139,9 +139,10 @@ class MortalLog:
 
 @dataclass
 class Beside:
-    """The reply that stands while another is made: where the branch ended, and the newest entry of then."""
+    """The reply that stands while another is made: where the branch ended, pending or not, and the newest entry of then."""
 
     leaf: str | None
+    is_pending: bool
     newest: str
 
 
@@ -178,9 +179,7 @@ class Chat:
 
     def steers(self) -> Sequence[Entry]:
         """`ports.Queue`."""
-        return [
-            entry for entry in self.queued if isinstance(entry.data, Queued) and entry.data.delivery is Delivery.STEER
-        ]
+        return [entry for entry in self.queued if _is_steer(entry)]
 
     async def is_stored(self) -> bool:
         return bool(await self.entries())
@@ -206,6 +205,7 @@ class Chat:
     def start(self, method: str, *arguments: Any, **options: Any) -> None:
         """Begin a turn."""
         world = self._world
+        self.ended = self.beside = None
         self._turn = Turn(
             answerer(self.provider, route=Route("test", prefills=world.prefills)),
             world.log,
@@ -260,10 +260,9 @@ class Chat:
         self.state = advance(self.state, event)
         match event:
             case TurnStarted(beside=beside):
-                self.ended = None
-                self.beside = None
                 if beside is not None:
-                    self.beside = Beside((await self.history()).session.leaf, max(await self.entries()))
+                    session = (await self.history()).session
+                    self.beside = Beside(session.leaf, session.pending, max(await self.entries()))
             case AttemptStarted(entry):
                 assert isinstance(entry.data, Attempt)
                 self.is_fresh = True
@@ -285,6 +284,10 @@ class Chat:
         if not folded:
             self.state = advance(self.state, finished)
         self.ended = finished
+
+
+def _is_steer(entry: Entry) -> bool:
+    return isinstance(entry.data, Queued) and entry.data.delivery is Delivery.STEER
 
 
 async def _hang(call: ToolCallPart) -> str:

@@ -119,7 +119,9 @@ class Course(QObject):
             self._question.answer(Answer.STOP)
         elif self.retries.is_counting:
             self.retries.cancel()
-        elif not self.retries.is_cancelling:
+        elif self.retries.is_cancelling:
+            self._then = None
+        else:
             self._runner.stop()
 
     def retry(self) -> None:
@@ -145,7 +147,8 @@ class Course(QObject):
 
     def retry_with(self, model: ModelRef) -> None:
         """Go on with what is pending with another model."""
-        if self.after_wait(lambda: self.retry_with(model)):
+        # The wait of another reply is no wait for what is pending: that one is cancelled first.
+        if self.fold.beside is None and self.after_wait(lambda: self.retry_with(model)):
             return
         if self.may(self._why_no_retry()):
             self.choices.choose_model(model)
@@ -334,7 +337,7 @@ class Course(QObject):
         state, is_pending = self.fold.state, self.retries.pending is not None
         outcome = state.outcome if isinstance(state, Finished) else None
         if self._is_known and self.queue.entries():
-            if outcome is Outcome.COMPLETED and not is_pending:
+            if outcome is Outcome.COMPLETED:
                 if due := self.queue.due():
                     self._begin(lambda turn: turn.deliver(due))
             elif outcome is Outcome.STOPPED or not is_pending:
@@ -360,11 +363,10 @@ class Course(QObject):
         self.writes.start(self._move_wait(pending), "retry time")
 
     async def _move_wait(self, pending: PendingRetry) -> None:
-        # Its turn waits and holds `writing`, but writes nothing until the wait has ended.
+        # Its turn waits and holds `writing`, but writes nothing until the wait has ended. What the limits hold is in no
+        # attempt, and nobody would take the time back.
         attempt = self.live.newest_attempt()
-        if attempt is None or not isinstance(attempt.data, Attempt) or attempt.data.retry_at is None:
-            return
-        if pending.due_at is not None:
+        if attempt is not None and pending.reason is not WaitReason.LIMITS and pending.due_at is not None:
             left = timedelta(seconds=pending.due_at - self._services.clock.now())
             await self.live.reschedule(attempt, self._services.clock.utc() + left)
 

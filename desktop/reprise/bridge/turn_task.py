@@ -174,12 +174,15 @@ class TurnTask:
                 due = clock.utc() + timedelta(seconds=waiting.due_at - clock.now())
                 attempt = await live.reschedule(attempt, due)
             self._tell(RetryScheduled(waiting, attempt))
-            if self._is_stopping or await self._gate.hold(waiting) is HoldResult.CANCELLED:
+            held = HoldResult.CANCELLED if self._is_stopping else await self._gate.hold(waiting)
+            if held is HoldResult.CANCELLED:
                 if attempt is not None:
                     await live.reschedule(attempt, None)
                 return self._stopped()
-            goes_on = attempt is not None and isinstance(attempt.data, Attempt) and attempt.data.goes_on_from
-            return await self._go_on_with(waiting.retry if is_stored else 0, attempt if goes_on and is_stored else None)
+            retry, goes_on_from = 0, None
+            if is_stored and attempt is not None and isinstance(attempt.data, Attempt):
+                retry, goes_on_from = waiting.retry, attempt if attempt.data.goes_on_from else None
+            return await self._go_on_with(retry, goes_on_from, at_once=held is HoldResult.NOW)
 
     async def _go_on_with(
         self, retry: int, goes_on_from: Entry | None, *, at_once: bool = False

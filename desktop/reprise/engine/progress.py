@@ -64,8 +64,8 @@ class Progress:
     """A turn under way.
 
     `waiting` is the user or tool message that waits for a reply, None behind a reply that is complete as it stands.
-    `beside` is the reply that stands until this turn has another (behaviour D20); nothing is pending meanwhile.
-    `leaf` is where the branch ended when the turn began.
+    `beside` is the reply that stands until this turn has another (behaviour D20): what is pending meanwhile is what was
+    pending on its branch, `pending_beside`, mostly nothing. `leaf` is where the branch ended when the turn began.
     `returns_to` is where the leaf goes back to if the turn ends here: set while no call of the newest reply has a
     result (L15), and while a reply that called tools has replaced `beside` only in part.
     `fallback_from` is the model that `answerer` stands in for, `asked` who was asked so far (D13).
@@ -79,6 +79,7 @@ class Progress:
     prompt: Entry
     waiting: Entry | None
     beside: Entry | None = None
+    pending_beside: PendingRetry | None = None
     leaf: str | None = None
     returns_to: str | None = None
     fallback_from: ModelRef | None = None
@@ -87,18 +88,18 @@ class Progress:
     failed: int = 0
     at_once: bool = False
 
+    @property
+    def is_waited_for(self) -> bool:
+        """Whether the turn is pending when it ends here (behaviour B1, D9, D20)."""
+        return self.waiting is not None and self.beside is None
+
     def retry(self, failure: Failure | None = None) -> PendingRetry:
         """The turn as another attempt goes on with it."""
-        prompt, waiting = self.prompt.data, self.waiting
-        return PendingRetry(
-            prompt.text if isinstance(prompt, Message) else "",
-            failure,
-            after_tools=waiting is not None and isinstance(waiting.data, Message) and waiting.data.role is Role.TOOL,
-        )
+        return retry_of(self.prompt, self.waiting, failure)
 
     def pending(self, retry: PendingRetry) -> PendingRetry | None:
-        """What of `retry` is left pending when the turn ends here (behaviour B1, D9, D20)."""
-        return None if self.waiting is None or self.beside is not None else retry
+        """What is left pending when the turn ends here: `retry`, if the turn is."""
+        return retry if self.is_waited_for else self.pending_beside if self.beside is not None else None
 
     def switched(self, answerer: Answerer, before: ModelRef) -> None:
         """`answerer` stands in for `before`."""
@@ -124,3 +125,12 @@ class Progress:
         """The user's next message joined the turn: this branch is the one that goes on."""
         self.prompt = self.waiting = prompt
         self.beside = self.returns_to = None
+
+
+def retry_of(prompt: Entry, waiting: Entry | None, failure: Failure | None = None) -> PendingRetry:
+    """A retry of the turn of `prompt`, which goes on behind `waiting`."""
+    return PendingRetry(
+        prompt.data.text if isinstance(prompt.data, Message) else "",
+        failure,
+        after_tools=waiting is not None and isinstance(waiting.data, Message) and waiting.data.role is Role.TOOL,
+    )

@@ -128,7 +128,7 @@ class Round:
         if self._attempts.is_open:
             state = AttemptState.INTERRUPTED if closing else AttemptState.STOPPED
             await self._attempts.end(state, self._parts())
-        elif not closing or self._turn.pending(self._left) is None:
+        elif not closing or not self._turn.is_waited_for:
             await self._attempts.unschedule()
 
     async def break_off(self, failure: Failure) -> None:

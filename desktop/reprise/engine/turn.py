@@ -17,7 +17,7 @@ from reprise.domain.sessions import Entry, ModelChange, answered_entry, prompt_e
 from reprise.engine.faults import storage_failure
 from reprise.engine.holds import Holds
 from reprise.engine.place import Place
-from reprise.engine.progress import Answerer, Progress, Setup
+from reprise.engine.progress import Answerer, Progress, Setup, retry_of
 from reprise.engine.reply import so_far
 from reprise.engine.rounds import Rounds
 from reprise.engine.settle import cancels, hides_cancel, settle
@@ -138,6 +138,8 @@ class Turn:
         turn = self._progress(prompt_entry(up_to(path, place.answers)) or place.answers, place.answers)
         turn.beside = reply
         turn.leaf = path[-1].id
+        if (waiting := answered_entry(path)) is not None:
+            turn.pending_beside = retry_of(prompt_entry(path) or waiting, waiting)
         async with aclosing(self._play(turn, place)) as events:
             async for event in events:
                 yield event

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from PySide6.QtCore import QPoint, Signal
+from PySide6.QtCore import QPoint, QSize, Signal
 from PySide6.QtWidgets import QMenu, QWidget
 
 from reprise.ui.controls import Button, Kind
@@ -29,6 +29,10 @@ class MenuChoice(Button):
         self._menu: QMenu | None = None
         self.value = ""
         self.clicked.connect(self.open_menu)
+
+    def sizeHint(self) -> QSize:
+        # As wide as the number fields above it at least, so that the column has one edge.
+        return super().sizeHint().expandedTo(QSize(self._look.theme.px(104), 0))
 
     def set_options(self, options: Sequence[tuple[str, str, str]], value: str) -> None:
         """What there is, as (value, label, aside), and what is chosen; an unknown value shows as it is."""

@@ -82,10 +82,10 @@ class RetryPage(FormPage):
         self.offline = Switch(look, tr("Wait for the network"), self)
         self.offline.toggled.connect(lambda on: self._store("retry.hold_offline", on))
         self.add_row(tr("Wait for the network"), self.offline, tr("while this computer is offline, using up no retry"))
-        self.fallback = MenuChoice(look, tr("Then ask"), self)
+        self.fallback = MenuChoice(look, tr("Fallback model"), self)
         self.fallback.setObjectName("retry.fallback")
         self.fallback.chosen.connect(lambda value: preferences.set_value("retry.fallback", value))
-        self.add_row(tr("Then ask"), self.fallback, tr("another model, once, when the retries are used up"))
+        self.add_row(tr("Fallback model"), self.fallback, tr("asked once, when the retries are used up"))
         self._own: dict[str, MenuChoice] = {}
         for provider, label in _providers(catalog):
             choice = MenuChoice(look, label, self)

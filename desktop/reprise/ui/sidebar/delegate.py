@@ -84,12 +84,14 @@ class SessionDelegate(QStyledItemDelegate):
                 painter.setBrush(theme.color("accent"))
                 painter.drawEllipse(center, theme.zoom * 4, theme.zoom * 4)
                 return px(20)
-            case Mark.COUNTDOWN:
-                return self._countdown(painter, row, slot)
-            case Mark.PENDING | Mark.DRAFT:
-                name, token, side = (
-                    ("retry", "warn", px(16)) if row.mark is Mark.PENDING else ("draft", "muted", px(14))
-                )
+            case Mark.COUNTDOWN if row.seconds_left is not None:
+                return self._countdown(painter, row, slot, row.seconds_left)
+            case Mark.COUNTDOWN | Mark.PENDING | Mark.DRAFT:
+                name, token, side = {
+                    Mark.COUNTDOWN: ("offline", "muted", px(16)),  # it waits for the network, however long
+                    Mark.PENDING: ("retry", "warn", px(16)),
+                    Mark.DRAFT: ("draft", "muted", px(14)),
+                }[row.mark]
                 device = painter.device()
                 ratio = device.devicePixelRatio()
                 pixmap = self._look.icons.pixmap(name, token, side, ratio)
@@ -98,9 +100,8 @@ class SessionDelegate(QStyledItemDelegate):
             case _:
                 return 0
 
-    def _countdown(self, painter: QPainter, row: SessionRow, slot: QRect) -> int:
+    def _countdown(self, painter: QPainter, row: SessionRow, slot: QRect, seconds: int) -> int:
         theme, px = self._look.theme, self._look.theme.px
-        seconds = row.seconds_left or 0
         font = theme.font(Type.UI, weight=500, tabular=True)
         width = label(painter, slot, duration(seconds), font, theme.color("warn"), right=True)
         longest = max(seconds, self._longest.get(row.session.id, 0), 1)

@@ -117,7 +117,9 @@ class SessionModel(QAbstractListModel):
 def mark_words(row: SessionRow) -> str:
     """A row's state for a screen reader."""
     if row.mark is Mark.COUNTDOWN:
-        return counted(row.seconds_left or 0, tr("retries in 1 second"), tr("retries in {n} seconds"))
+        if row.seconds_left is None:
+            return tr("waits for the network")
+        return counted(row.seconds_left, tr("retries in 1 second"), tr("retries in {n} seconds"))
     return {
         Mark.ASKS: tr("asks"),
         Mark.STREAMING: tr("is being answered"),

@@ -55,6 +55,8 @@ def _gap(above: Block, block: Block, frame: Frame) -> int:
         return 0
     if isinstance(above, LabelBlock):
         return 4
+    if isinstance(above, NoteBlock):
+        return 4
     if isinstance(above, FoldBlock):
         return 4 if block.in_thinking else 8
     if isinstance(block, TableBlock) and block.leaf.part:
