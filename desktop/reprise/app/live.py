@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from reprise.app.builtin_state import ProgressLines, describe
@@ -129,7 +130,12 @@ class LiveProgram:
                 raise Unusable(parts.models.why_none())
             conversation = parts.library.add_chat()
             say = SayRun(
-                conversation, out=sys.stdout, err=sys.stderr, as_json=self._options.json, sentence=_terminal_sentence
+                conversation,
+                out=sys.stdout,
+                err=sys.stderr,
+                as_json=self._options.json,
+                sentence=_terminal_sentence,
+                why_unusable=lambda: parts.models.why_unusable(conversation.model),
             )
             saying = self._scope.start(say.run(text), name="say")
             closing = self._scope.start(self._closing.wait(), name="wait for the end")
@@ -150,6 +156,7 @@ class LiveProgram:
         return False
 
     def _other_start(self, say: str | None) -> None:
+        self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowMinimized)
         self._window.show()
         if QGuiApplication.platformName() != "offscreen":  # which has nothing to raise and says so
             self._window.raise_()

@@ -59,7 +59,7 @@ class Composer(QWidget):
         self._cursors: dict[str, int] = {}
         self.editor = Editor(look, self)
         self.editor.setObjectName("composer")
-        self.editor.submitted.connect(self._submit)
+        self.editor.submitted.connect(self.submit)
         self.editor.textChanged.connect(self._text_changed)
         self.editor.swelling.connect(self._make_room)
         stops = tr("{key} stops").format(key=shortcut_text("Esc"))
@@ -176,6 +176,20 @@ class Composer(QWidget):
         self._debounce.stop()
         self.editor.setReadOnly(True)
 
+    def submit(self) -> None:
+        """Send what is written, or say why it stays; blank text is ignored."""
+        text = self.text()
+        if not text.strip():
+            return
+        if (why := self._why_kept()) is None:
+            self.submitted.emit(text)
+        else:
+            self.refused.emit(why)
+
+    def submit_blocked(self) -> str | None:
+        """Why nothing can be sent now, or None when it can."""
+        return tr("Nothing is written yet.") if self._is_blank() else self._why_kept()
+
     @property
     def stops(self) -> bool:
         """True while the button is Stop."""
@@ -194,21 +208,18 @@ class Composer(QWidget):
         if self.stops:
             self.stop_requested.emit()
         else:
-            self._submit()
+            self.submit()
 
-    def _submit(self) -> None:
-        text = self.text()
-        if not text.strip():
-            return
+    def _why_kept(self) -> str | None:
         match self._turn:
             case Turn.IDLE:
-                self.submitted.emit(text)
+                return None
             case Turn.COUNTING:
-                self.refused.emit(tr("A retry is waiting. Cancel it first; your text stays here."))
+                return tr("A retry is waiting. Cancel it first; your text stays here.")
             case Turn.ASKING:
-                self.refused.emit(tr("Answer the question first; your text stays here."))
+                return tr("Answer the question first; your text stays here.")
             case Turn.BUSY:
-                self.refused.emit(tr("The reply is still being written. Your text stays here until it is done."))
+                return tr("The reply is still being written. Your text stays here until it is done.")
 
     def _text_changed(self) -> None:
         self._debounce.start()

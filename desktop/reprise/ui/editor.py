@@ -102,11 +102,15 @@ class Editor(QTextEdit):
         height = QFontMetricsF(self._look.theme.font(Type.BODY)).height()
         return max(0, round((self._look.theme.line(Type.BODY) - height) / 2))
 
+    def new_line(self) -> None:
+        """Begin a new line where the cursor is."""
+        self.textCursor().insertBlock()
+        self.ensureCursorVisible()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self._composing:
             if event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.AltModifier):
-                self.textCursor().insertBlock()
-                self.ensureCursorVisible()
+                self.new_line()
             elif not event.isAutoRepeat():
                 self.submitted.emit()
             return
