@@ -1,4 +1,4 @@
-"""Run by the program's own Python: have the built-in model's file, or say why not.
+"""Run by the program's own Python: have the built-in model's file, or say why not; with `--load`, load it for once too.
 
 Progress goes to standard error; standard output gets one JSON object: `reason` is null when the model can run here,
 else a sentence, and `command` what a person can run to help, or null.
@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import sys
 
+from reprise.app.clock import BootClock
 from reprise.app.paths import models_dir
+from reprise.domain.failures import CompletionError
 from reprise.providers.builtin.fetch import ModelFetchError, fetch
 from reprise.providers.builtin.model_file import find
 from reprise.providers.builtin.requirements import why_unavailable
+from reprise.providers.builtin.supervisor import BuiltinModel
 
 MB = 1_000_000
 STEPS = 4
@@ -41,8 +45,23 @@ class Progress:
         )
 
 
+async def load() -> str | None:
+    """Let the model get ready and end it: why it does not run, None when it does."""
+    logging.getLogger().addHandler(logging.NullHandler())  # the outcome is said once, by who asked
+    model = BuiltinModel(models_dir(), BootClock(), lambda _state: None)
+    running = asyncio.create_task(model.run())
+    try:
+        await model.ready()
+    except CompletionError as error:
+        return error.failure.message
+    finally:
+        running.cancel()
+        await asyncio.wait({running})
+    return None
+
+
 def main() -> None:
-    """Find or fetch, and print the outcome."""
+    """Find or fetch, try it if asked, and print the outcome."""
     command = None
     reason = why_unavailable()
     if reason is None and find(models_dir()) is None:
@@ -50,6 +69,8 @@ def main() -> None:
             asyncio.run(fetch(models_dir(), Progress()))
         except ModelFetchError as error:
             reason, command = str(error), error.command
+    if reason is None and "--load" in sys.argv[1:]:
+        reason = asyncio.run(load())
     print(json.dumps({"reason": reason, "command": command}))
 
 

@@ -12,28 +12,41 @@ from reprise.app.options import Options
 from reprise.domain.failures import CompletionError, FailureKind
 from reprise.domain.messages import ModelRef
 from reprise.providers import builtin
-from reprise.providers.builtin.supervisor import BuiltinModel
+from reprise.providers.builtin.supervisor import BuiltinModel, Failed
 from reprise.providers.openai_compatible import OpenAICompatible
 from reprise.storage.settings_file import SettingsFile
 from reprise.storage.worker import Worker
+from support.aio import Aio
 from support.clock import ManualClock
+from support.supervised import DIES, REFUSES, SERVES, Supervised
 
 OWN_MODEL = {"provider.url": "https://api.example.org", "provider.model": "large"}
 
 
 class Stage:
-    """Models over settings of a run, with a built-in model that is never really started."""
+    """Models over settings of a run, with a built-in model that is never really started unless one is given."""
 
     def __init__(
-        self, folder: Path, options: Options | None = None, environ: dict[str, str] | None = None, **set_: Any
+        self,
+        folder: Path,
+        options: Options | None = None,
+        environ: dict[str, str] | None = None,
+        model: BuiltinModel | None = None,
+        **set_: Any,
     ) -> None:
         self.started = 0
         clock = ManualClock()
         options = options or Options()
         overrides = {key.replace("__", "."): value for key, value in set_.items()}
         settings = SettingsFile(folder / "settings.toml", Worker(), overrides)
-        model = None if options.names_provider else BuiltinModel(folder, clock, lambda _: None)
+        if model is None and not options.names_provider:
+            model = BuiltinModel(folder, clock, lambda _: None)
         self.models = Models(options, settings, clock, model, self._start, environ or {})
+
+    @property
+    def builtin_reason(self) -> str | None:
+        """Why the picker shows the built-in model disabled."""
+        return next(info.unavailable for info in self.models.models() if info.ref == builtin.INFO.ref)
 
     def _start(self) -> None:
         self.started += 1
@@ -64,6 +77,43 @@ def test_the_built_in_model_is_the_default_and_starts_by_itself(tmp_path: Path) 
     assert stage.models.default() == builtin.INFO.ref
     stage.models.start()
     assert stage.started == 1
+
+
+@pytest.mark.parametrize("code", [REFUSES, DIES, None], ids=["load error", "repeated deaths", "no fetch"])
+def test_a_built_in_model_that_does_not_run_is_shown_disabled_with_the_reason(
+    aio: Aio, tmp_path: Path, code: str | None
+) -> None:
+    """Choosable again when another try may go better; a prompt is taken meanwhile, and a retry of it tries again."""
+    supervised = Supervised(code or SERVES)
+    if code is None:
+        supervised.found, supervised.fetches = None, ["No network.", None]
+    stage = Stage(tmp_path, model=supervised.model)
+
+    async def story() -> None:
+        async with supervised.running() as model:
+            assert stage.builtin_reason is None
+            failed = await supervised.until(Failed)
+            assert isinstance(failed, Failed)
+            assert stage.builtin_reason == failed.sentence
+            assert failed.sentence in (stage.models.why_unusable(builtin.INFO.ref) or "")
+            assert stage.models.default() == builtin.INFO.ref
+            await supervised.clock.advance(failed.again_at - supervised.clock.now())
+            assert stage.builtin_reason is None
+            if code is None:
+                await model.ready()
+                assert stage.builtin_reason is None
+
+    aio(story())
+
+
+def test_a_built_in_model_that_cannot_run_here_is_nobody_s_default(aio: Aio, tmp_path: Path) -> None:
+    supervised = Supervised()
+    supervised.reason = "No AVX2."
+    stage = Stage(tmp_path, model=supervised.model)
+    aio(supervised.model.run())
+    assert stage.builtin_reason == "No AVX2."
+    assert stage.models.default() is None
+    assert "No AVX2." in stage.models.why_none()
 
 
 def test_with_a_model_of_one_s_own_the_built_in_one_starts_only_when_asked(tmp_path: Path) -> None:

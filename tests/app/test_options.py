@@ -41,12 +41,16 @@ def test_without_a_provider_the_default_model_answers() -> None:
     assert not parse(["--say", "hi"]).names_provider
 
 
+def test_the_default_kind_may_be_named_without_an_address() -> None:
+    """It is what a run speaks that names none."""
+    assert not parse(["--provider-kind", "openai", "--say", "hi"]).names_provider
+
+
 @pytest.mark.parametrize(
     "argv",
     [
         ["--no-such-option"],
         ["--provider-kind", "telepathy"],
-        ["--provider-kind", "openai"],
         ["--say", "  "],
         ["--json"],
         ["--json", "--say", "hi"],

@@ -10,6 +10,7 @@ from reprise.domain.failures import (
     CompletionError,
     Failure,
     FailureKind,
+    failure_fields,
     failure_from_exception,
     is_retryable,
     is_retryable_text,
@@ -155,3 +156,16 @@ def test_a_providers_failure_is_taken_as_it_is() -> None:
     failure = Failure(FailureKind.QUOTA, "no credit", False, status=429)
     assert failure_from_exception(CompletionError(failure)) is failure
     assert str(CompletionError(failure)) == "no credit"
+
+
+def test_a_failure_keeps_the_names_it_is_stored_and_printed_under() -> None:
+    """The files of earlier versions and the readers of `--json` know these names."""
+    failure = Failure(FailureKind.RATE_LIMIT, "slow down", True, 7.5, 429, "req-1", "the whole body")
+    assert failure_fields(failure) == {
+        "kind": "rate_limit",
+        "message": "slow down",
+        "retryable": True,
+        "retry_after_s": 7.5,
+        "status": 429,
+        "request_id": "req-1",
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,13 @@ PAGE = Play(
 )
 
 
+@pytest.fixture(autouse=True)
+def nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
+    """Trouble is for the window: a person's terminal stays empty, above all of tracebacks."""
+    yield
+    assert capfd.readouterr().err == ""
+
+
 async def pending_after(folder: Path, url: str) -> tuple[str, ProgramStage]:
     """Send a prompt to `url`, which cannot answer; what the card says."""
     stage = await ProgramStage.open(folder, url, ManualClock(), overrides={"retry.policy": "off"})
@@ -41,6 +49,12 @@ async def pending_after(folder: Path, url: str) -> tuple[str, ProgramStage]:
     await finished
     await stage.clock.drain()
     return stage.widget("pendingCard").accessibleName(), stage
+
+
+async def stored(stage: ProgramStage) -> list[tuple[Role, str]]:
+    """The chat as it is on disk."""
+    history = await stage.parts.store.sessions.load(stage.conversation.session_id)
+    return [(message.role, message.text) for message in messages(history.branch)]
 
 
 @pytest.mark.slow_callbacks  # a window is built in the test's own task
@@ -62,20 +76,21 @@ def test_a_refusal_is_a_sentence_and_the_prompt_is_kept(aio: Aio, tmp_path: Path
             said, stage = await pending_after(tmp_path, server.url("a"))
             assert words in said
             assert "\n" not in said
-            kept = messages((await stage.parts.store.sessions.load(stage.conversation.session_id)).branch)
-            assert [(message.role, message.text) for message in kept] == [(Role.USER, "precious words")]
+            assert await stored(stage) == [(Role.USER, "precious words")]
             await stage.close()
 
     aio(story(), timeout_s=30)
 
 
 @pytest.mark.slow_callbacks
-def test_a_refused_port_is_a_sentence(aio: Aio, tmp_path: Path) -> None:
+def test_a_refused_port_is_a_sentence_and_the_prompt_is_kept(aio: Aio, tmp_path: Path) -> None:
     async def story() -> None:
         async with WireServer({}) as server:
             url = server.url("a")
         said, stage = await pending_after(tmp_path, url)
         assert "refused the connection" in said
+        assert await stored(stage) == [(Role.USER, "precious words")]
+        assert stage.conversation.pending is not None
         await stage.close()
 
     aio(story(), timeout_s=30)
@@ -110,7 +125,6 @@ def test_a_start_that_cannot_go_on_says_so_in_the_window(
     qapp: QApplication,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     case: str,
 ) -> None:
     """A data folder that is a file, a malformed address: a sentence in a working window, and what is typed stays."""
@@ -140,5 +154,4 @@ def test_a_start_that_cannot_go_on_says_so_in_the_window(
     aio(story(), timeout_s=30)
     if prepared.lock is not None:
         prepared.lock.release()
-    assert capsys.readouterr().err == ""
     assert file.read_text("utf-8") == "mine"

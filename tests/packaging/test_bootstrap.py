@@ -82,7 +82,7 @@ def test_the_reply_is_passed_on_with_the_picture_and_the_time(capfdbinary: pytes
 
 
 def test_a_window_that_fails_is_no_success() -> None:
-    assert commands.run_offscreen([sys.executable, "-c", "raise SystemExit(3)"], {}, 0.0) == 1
+    assert commands.run_offscreen([sys.executable, "-c", "raise SystemExit(3)"], {}, 0.0) == 3
 
 
 def test_a_set_but_dead_display_counts_as_none(tmp_path: Path) -> None:

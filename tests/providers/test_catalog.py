@@ -9,14 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from reprise.domain.deltas import Partial
-from reprise.domain.messages import ModelRef, user_message
-from reprise.domain.models import CompletionRequest
 from reprise.providers.catalog import KINDS, ProviderEntry, Surroundings, make_provider
 from support.clock import ManualClock
+from support.replies import ask
 from support.wire_server import Play, WireServer
 
-REQUEST = CompletionRequest(ModelRef("own", "m"), (user_message("Hi"),))
 REPLY = b'data: {"choices":[{"delta":{"content":"Hello"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
 
 
@@ -27,11 +24,9 @@ def test_an_openai_entry_speaks_to_its_address_with_its_key() -> None:
         async with WireServer({"a": Play((REPLY,))}) as server:
             entry = ProviderEntry("own", "openai", "Own server", server.url("a"), "sk-1")
             provider = make_provider(entry, Surroundings(ManualClock()))
-            partial = Partial()
-            async for delta in provider.stream(REQUEST):
-                partial.append(delta)
+            answer = await ask(provider)
             await provider.aclose()
-            assert partial.text == "Hello"
+            assert answer == ("Hello", None)
             assert server.requests[0].headers["authorization"] == "Bearer sk-1"
             assert "sk-1" not in repr(entry)
 
@@ -45,11 +40,9 @@ def test_an_echo_entry_plays_its_script(tmp_path: Path) -> None:
 
     async def main() -> None:
         provider = make_provider(ProviderEntry("echo", "echo", "Echo"), Surroundings(ManualClock(), echo_script=path))
-        partial = Partial()
-        async for delta in provider.stream(REQUEST):
-            partial.append(delta)
+        answer = await ask(provider)
         await provider.aclose()
-        assert partial.text == "scripted"
+        assert answer == ("scripted", None)
 
     asyncio.run(main())
 

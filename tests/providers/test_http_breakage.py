@@ -6,48 +6,16 @@ import asyncio
 import json
 import socket
 import ssl
-from collections.abc import Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reprise.domain.deltas import Partial
-from reprise.domain.failures import CompletionError, Failure, FailureKind
-from reprise.domain.messages import ModelRef, user_message
-from reprise.domain.models import CompletionRequest
+from reprise.domain.failures import Failure, FailureKind
 from reprise.providers import tls
-from reprise.providers.endpoint import Endpoint, Timeouts
+from reprise.providers.endpoint import Endpoint
 from reprise.providers.openai_compatible import OpenAICompatible
+from support.replies import CERTIFICATE, GOOD, KEY, SHORT, ask, text_event
 from support.wire_server import Play, WireServer
-
-REQUEST = CompletionRequest(ModelRef("own", "m"), (user_message("Hi"),))
-CERTIFICATE = Path(__file__).parents[1] / "data" / "tls" / "self_signed.pem"
-SHORT = Timeouts(connect_s=5.0, first_byte_s=0.3, idle_s=0.3)
-KEY = "sk-verysecret-123"
-
-
-def event(text: str, finish: str | None = None) -> bytes:
-    chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]}
-    return f"data: {json.dumps(chunk)}\n\n".encode()
-
-
-GOOD = Play((event("Hel"), event("lo", "stop"), b"data: [DONE]\n\n"))
-KEPT = Play(GOOD.chunks, end="keep")
-
-
-async def ask(provider: OpenAICompatible) -> tuple[str, Failure | None]:
-    partial = Partial()
-    try:
-        async for delta in provider.stream(REQUEST):
-            partial.append(delta)
-    except CompletionError as error:
-        return partial.text, error.failure
-    return partial.text, None
-
-
-def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(main())
 
 
 def failure_at(url: str, **options: Any) -> Failure:
@@ -73,15 +41,15 @@ def closed_port() -> int:
     ("play", "kind", "words"),
     [
         (Play(end="hang"), "timeout", "no reply within 0.3 s"),
-        (Play((event("Hel"),), end="hang"), "timeout", "sent nothing for 0.3 s"),
-        (Play((event("Hel"),), end="reset"), "network", "in the middle of the reply"),
-        (Play((event("Hel"),), end="cut"), "network", "in the middle of the reply"),
-        (Play((event("Hel"),)), "protocol", "cut off"),
+        (Play((text_event("Hel"),), end="hang"), "timeout", "sent nothing for 0.3 s"),
+        (Play((text_event("Hel"),), end="reset"), "network", "in the middle of the reply"),
+        (Play((text_event("Hel"),), end="cut"), "network", "in the middle of the reply"),
+        (Play((text_event("Hel"),)), "protocol", "cut off"),
         (Play((b"Hello there",)), "protocol", "no reply"),
         (Play((b'{"choices":[{"mess',)), "protocol", "not readable JSON"),
         (Play((b'{"id":"x"}',)), "protocol", "no reply"),
-        (Play((event("Hel"),), headers={"content-encoding": "br"}), "protocol", "compressed its reply as br"),
-        (Play((event("Hel"),), headers={"content-encoding": "gzip"}), "protocol", "compressed reply is damaged"),
+        (Play((text_event("Hel"),), headers={"content-encoding": "br"}), "protocol", "compressed its reply as br"),
+        (Play((text_event("Hel"),), headers={"content-encoding": "gzip"}), "protocol", "compressed reply is damaged"),
         (Play((b"data: " + b"x" * (9 << 20),)), "protocol", "8 MiB"),
         (Play((b'{"a":"' + b"x" * (9 << 20),)), "protocol", "too large"),
     ],
@@ -99,7 +67,7 @@ def test_replies_that_go_wrong_each_say_how(play: Play, kind: str, words: str) -
         assert failure.retryable
         assert words in failure.message
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_web_page_is_named_with_its_address_and_not_asked_again() -> None:
@@ -116,7 +84,7 @@ def test_a_web_page_is_named_with_its_address_and_not_asked_again() -> None:
             assert f"{server.url('a')}/chat/completions" in failure.message
             assert "<" not in failure.message
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_an_error_whose_body_is_reset_keeps_its_class() -> None:
@@ -132,7 +100,7 @@ def test_an_error_whose_body_is_reset_keeps_its_class() -> None:
         assert (failure.kind, failure.retry_after_s) == (FailureKind.RATE_LIMIT, 7)
         assert failure.message
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_redirect_is_not_followed_and_the_key_stays() -> None:
@@ -150,7 +118,7 @@ def test_a_redirect_is_not_followed_and_the_key_stays() -> None:
             assert not failure.retryable
             assert other.requests == []
 
-    run(main)
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("status", [401, 200])
@@ -167,7 +135,7 @@ def test_a_key_that_the_server_echoes_is_not_repeated(status: int) -> None:
         assert KEY not in repr(failure)
         assert "[key]" in repr(failure)
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_refused_connection_names_host_and_port() -> None:
@@ -241,7 +209,7 @@ def test_a_certificate_nobody_signed_is_named(monkeypatch: pytest.MonkeyPatch) -
             assert await ask(trusting) == ("Hello", None)
             await trusting.aclose()
 
-    run(main)
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("name", ["CERT_FILE", "CERT_DIR"])
@@ -290,4 +258,4 @@ def test_a_proxy_serves_and_may_refuse() -> None:
             assert failure.kind is FailureKind.NETWORK
             assert "proxy" in failure.message
 
-    run(main)
+    asyncio.run(main())

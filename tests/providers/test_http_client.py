@@ -3,52 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from contextlib import aclosing
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from reprise.domain.deltas import Delta, Partial, TextDelta
-from reprise.domain.failures import CompletionError, Failure, FailureKind
-from reprise.domain.messages import ModelRef, user_message
-from reprise.domain.models import CompletionRequest
+from reprise.domain.deltas import Delta, TextDelta
+from reprise.domain.failures import FailureKind
 from reprise.providers import tls
-from reprise.providers.endpoint import Endpoint, Timeouts
+from reprise.providers.endpoint import Endpoint
 from reprise.providers.openai_compatible import OpenAICompatible
+from support.replies import GOOD, KEPT, KEY, REQUEST, ask, text_event
 from support.wire_server import Play, WireServer
-
-REQUEST = CompletionRequest(ModelRef("own", "m"), (user_message("Hi"),))
-CERTIFICATE = Path(__file__).parents[1] / "data" / "tls" / "self_signed.pem"
-SHORT = Timeouts(connect_s=5.0, first_byte_s=0.3, idle_s=0.3)
-KEY = "sk-verysecret-123"
-
-
-def event(text: str, finish: str | None = None) -> bytes:
-    chunk = {"choices": [{"index": 0, "delta": {"content": text}, "finish_reason": finish}]}
-    return f"data: {json.dumps(chunk)}\n\n".encode()
-
-
-GOOD = Play((event("Hel"), event("lo", "stop"), b"data: [DONE]\n\n"))
-KEPT = Play(GOOD.chunks, end="keep")
-
-
-async def ask(provider: OpenAICompatible) -> tuple[str, Failure | None]:
-    partial = Partial()
-    try:
-        async for delta in provider.stream(REQUEST):
-            partial.append(delta)
-    except CompletionError as error:
-        return partial.text, error.failure
-    return partial.text, None
-
-
-def run(main: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(main())
 
 
 def test_what_a_request_looks_like() -> None:
@@ -68,7 +36,7 @@ def test_what_a_request_looks_like() -> None:
             assert seen.json()["messages"] == [{"role": "user", "content": "Hi"}]
             assert seen.json()["stream_options"] == {"include_usage": True}
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_without_a_key_nothing_claims_one() -> None:
@@ -81,7 +49,7 @@ def test_without_a_key_nothing_claims_one() -> None:
             await provider.aclose()
             assert "authorization" not in server.requests[0].headers
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_connection_serves_again() -> None:
@@ -95,7 +63,7 @@ def test_a_connection_serves_again() -> None:
             await provider.aclose()
             assert server.connections == 1
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_reused_connection_that_died_is_replaced_once_unseen() -> None:
@@ -109,7 +77,7 @@ def test_a_reused_connection_that_died_is_replaced_once_unseen() -> None:
             await provider.aclose()
             assert (server.connections, len(server.requests)) == (3, 3)
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_fresh_connection_that_dies_is_a_failure() -> None:
@@ -125,7 +93,7 @@ def test_a_fresh_connection_that_dies_is_a_failure() -> None:
             assert "before the reply began" in failure.message
             assert server.connections == 1
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_an_endpoint_may_ask_to_close() -> None:
@@ -140,7 +108,7 @@ def test_an_endpoint_may_ask_to_close() -> None:
             assert server.requests[0].headers["connection"] == "close"
             assert server.connections == 2
 
-    run(main)
+    asyncio.run(main())
 
 
 @pytest.mark.parametrize("before", [0, 1])
@@ -148,7 +116,7 @@ def test_cancelling_closes_a_silent_socket_at_once(before: int) -> None:
     """D6, F47, C9: under 50 ms, before the first byte and after it; the server sees the client go."""
 
     async def cancel_one() -> float:
-        async with WireServer({"a": Play((event("Hel"),) * before, end="hang")}) as server:
+        async with WireServer({"a": Play((text_event("Hel"),) * before, end="hang")}) as server:
             provider = OpenAICompatible(Endpoint(server.url("a")))
             arrived = asyncio.Event()
 
@@ -171,14 +139,14 @@ def test_cancelling_closes_a_silent_socket_at_once(before: int) -> None:
         # The best of three: a busy machine may keep any one of them waiting.
         assert min([await cancel_one() for _ in range(3)]) < 0.05
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_leaving_the_stream_closes_the_connection() -> None:
     """F53, design rule 5: closing the iterator is closing the socket, and leaves no task behind."""
 
     async def main() -> None:
-        async with WireServer({"a": Play((event("Hel"),), end="hang")}) as server:
+        async with WireServer({"a": Play((text_event("Hel"),), end="hang")}) as server:
             provider = OpenAICompatible(Endpoint(server.url("a")))
             running = len(asyncio.all_tasks())
             async with aclosing(provider.stream(REQUEST)) as stream:
@@ -190,7 +158,7 @@ def test_leaving_the_stream_closes_the_connection() -> None:
             await asyncio.wait_for(server.gone.wait(), 5)
             await provider.aclose()
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_closing_the_provider_lets_a_running_stream_end() -> None:
@@ -207,7 +175,7 @@ def test_closing_the_provider_lets_a_running_stream_end() -> None:
             assert text == "Hello"
             assert await ask(provider) == ("Hello", None)
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_loopback_address_ignores_proxies() -> None:
@@ -221,7 +189,7 @@ def test_a_loopback_address_ignores_proxies() -> None:
                 assert await ask(provider) == ("Hello", None)
                 await provider.aclose()
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_server_that_refuses_to_count_is_asked_without() -> None:
@@ -236,14 +204,14 @@ def test_a_server_that_refuses_to_count_is_asked_without() -> None:
             await provider.aclose()
             assert ["stream_options" in seen.json() for seen in server.requests] == [True, False, False]
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_flood_lets_others_run() -> None:
     """Design section 3: the loop turns between two pieces from the network."""
 
     async def main() -> None:
-        flood = Play((*(event("x") * 400 for _ in range(20)), b"data: [DONE]\n\n"))
+        flood = Play((*(text_event("x") * 400 for _ in range(20)), b"data: [DONE]\n\n"))
         async with WireServer({"a": flood}) as server:
             provider = OpenAICompatible(Endpoint(server.url("a")))
             turns = 0
@@ -263,7 +231,7 @@ def test_a_flood_lets_others_run() -> None:
             assert len(deltas) == 8000
             assert turns > 20
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_complete_reply_is_not_waited_on() -> None:
@@ -280,14 +248,16 @@ def test_a_complete_reply_is_not_waited_on() -> None:
                 assert time.perf_counter() - started < 5
                 await provider.aclose()
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_a_service_that_never_says_it_is_done_can_be_flagged() -> None:
     """D10."""
 
     async def main() -> None:
-        async with WireServer({"a": Play((event("Hello"),)), "b": Play((event("Hello"),), end="cut")}) as server:
+        async with WireServer(
+            {"a": Play((text_event("Hello"),)), "b": Play((text_event("Hello"),), end="cut")}
+        ) as server:
             provider = OpenAICompatible(Endpoint(server.url("a"), ends_without_finish=True))
             assert await ask(provider) == ("Hello", None)
             await provider.aclose()
@@ -297,7 +267,7 @@ def test_a_service_that_never_says_it_is_done_can_be_flagged() -> None:
             assert text == "Hello"
             assert failure is not None
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_the_certificates_are_read_once_and_off_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -325,7 +295,7 @@ def test_the_certificates_are_read_once_and_off_the_loop(monkeypatch: pytest.Mon
         assert first is second
         assert made == ["tls", "tls"]
 
-    run(main)
+    asyncio.run(main())
 
 
 def test_without_a_system_store_the_bundled_certificates_are_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,11 +13,12 @@ from urllib.request import Request, urlopen
 import pytest
 
 from reprise.domain.deltas import Partial
-from reprise.domain.failures import CompletionError, Failure, FailureKind
+from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import ModelRef, user_message
 from reprise.domain.models import CompletionRequest
 from reprise.providers.endpoint import Endpoint, Timeouts
 from reprise.providers.openai_compatible import OpenAICompatible
+from support.replies import take
 
 # A process of its own: the package's fixture would leave the server's threads in ours.
 SERVER = """
@@ -76,19 +77,10 @@ REQUEST = CompletionRequest(ModelRef("own", "gpt-4o"), (user_message("Tell me of
 def ask(breaker: Breaker, times: int = 1, **timeouts: float) -> list[tuple[Partial, Failure | None]]:
     async def main() -> list[tuple[Partial, Failure | None]]:
         provider = OpenAICompatible(Endpoint(breaker.url, "sk-test"), timeouts=Timeouts(**timeouts), environ={})
-        answers: list[tuple[Partial, Failure | None]] = []
         try:
-            for _ in range(times):
-                partial, failure = Partial(), None
-                try:
-                    async for delta in provider.stream(REQUEST):
-                        partial.append(delta)
-                except CompletionError as error:
-                    failure = error.failure
-                answers.append((partial, failure))
+            return [await take(provider, REQUEST) for _ in range(times)]
         finally:
             await provider.aclose()
-        return answers
 
     return asyncio.run(main())
 

@@ -13,7 +13,6 @@ import pytest
 
 from reprise.domain.deltas import Partial
 from reprise.domain.failures import CompletionError, Failure
-from reprise.domain.messages import ModelRef, user_message
 from reprise.domain.models import CompletionRequest
 from reprise.domain.ports import CompletionProvider
 from reprise.providers.endpoint import Endpoint, Timeouts
@@ -21,11 +20,11 @@ from reprise.providers.http_failures import Exchange
 from reprise.providers.openai_compatible import OpenAICompatible
 from reprise.providers.openai_source import ReplySource
 from reprise.providers.sse import SseDecoder
+from support.replies import REQUEST, take
 from support.wire_server import Case, WireServer, load_cases
 
 CASES = load_cases(Path(__file__).parents[1] / "data" / "wire" / "cases.jsonl")
 SMALL = 4096
-REQUEST = CompletionRequest(ModelRef("own", "m"), (user_message("Hi"),))
 TIMEOUTS = Timeouts(connect_s=5.0, first_byte_s=0.5, idle_s=0.5)
 STREAMS = [case for case in CASES.values() if case.play.status == 200 and case.play.end != "hang"]
 
@@ -97,13 +96,7 @@ def verdict(case: Case, got: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 async def collect(provider: CompletionProvider, request: CompletionRequest = REQUEST) -> dict[str, Any]:
-    partial, failure = Partial(), None
-    try:
-        async for delta in provider.stream(request):
-            partial.append(delta)
-    except CompletionError as error:
-        failure = error.failure
-    return outcome(partial, failure)
+    return outcome(*await take(provider, request))
 
 
 def from_bytes(pieces: list[bytes]) -> dict[str, Any]:

@@ -115,6 +115,11 @@ class WireServer:
         async with self._came:
             await self._came.wait_for(lambda: len(self.requests) >= count)
 
+    async def wrote(self, count: int) -> None:
+        """Wait until `count` chunks went out."""
+        async with self._came:
+            await self._came.wait_for(lambda: len(self.written_at) >= count)
+
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._ssl)
         self.port = self._server.sockets[0].getsockname()[1]
@@ -170,8 +175,10 @@ class WireServer:
             await asyncio.sleep(play.delays_s[number] if play.delays_s else 0)
             if chunk:
                 writer.write(b"%x\r\n%b\r\n" % (len(chunk), chunk))
-                await writer.drain()
                 self.written_at.append(time.monotonic())
+                await writer.drain()
+                async with self._came:
+                    self._came.notify_all()
         match play.end:
             case "close" | "keep":
                 writer.write(b"0\r\n\r\n")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from reprise.ui.window_state import WindowState, clamped, next_zoom
 from support.window import WindowStage
 
 pytestmark = pytest.mark.slow_callbacks
-LATE = ("pydantic", "peewee", "httpx", "markdown_it", "pygments")
 
 
 def test_a_narrow_window_lays_the_sidebar_over_the_page(act: Callable[..., None]) -> None:
@@ -161,15 +158,3 @@ def test_zoom_steps_from_wherever_it_is() -> None:
     assert next_zoom(1.0, 1) == 1.1
     assert next_zoom(1.05, -1) == 1.0
     assert next_zoom(3.0, 1) == 3.0
-
-
-def test_nothing_heavy_is_imported_before_the_first_paint(resources: Path) -> None:
-    """Design rule 7."""
-    code = (
-        "import sys\nfrom pathlib import Path\nfrom PySide6.QtWidgets import QApplication\napp = QApplication([])\n"
-        "from reprise.ui.theme import Scheme, load_theme\nfrom reprise.ui.window import MainWindow\n"
-        f"r = Path({str(resources)!r})\nw = MainWindow(r, load_theme(r, Scheme.LIGHT))\nw.show()\nw.grab()\n"
-        f"print([name for name in {LATE!r} if name in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
-    assert ran.stdout.strip() == "[]"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
@@ -54,6 +55,24 @@ def test_a_disabled_command_says_why(act: Callable[..., None]) -> None:
         assert stage.window.commands.action("retry").objectName() == "actionRetry"
 
     act(scene)
+
+
+def test_the_last_reply_that_says_something_is_copied(act: Callable[..., None]) -> None:
+    """Edit > Copy Last Reply: calls alone are no text, and while nothing was said it is off."""
+
+    async def scene(stage: WindowStage) -> None:
+        copy = stage.window.commands.action("copyLastReply")
+        assert not copy.isEnabled()
+        await stage.send("hello")
+        await stage.send("go on")
+        assert stage.find("approvalCard").isVisible()  # behind a reply that is a call and nothing else
+        assert copy.isEnabled()
+        copy.trigger()
+        assert QGuiApplication.clipboard().text() == "a *word*"
+        stage.conversation.stop()
+        await stage.drain()
+
+    act(scene, ["a *word*"], [{"tool_call": {"name": "look", "arguments": {}}}], tools=Lookup())
 
 
 def test_the_menus_open_from_the_keyboard(act: Callable[..., None]) -> None:

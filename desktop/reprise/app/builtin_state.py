@@ -26,7 +26,10 @@ def describe(state: State) -> tuple[str, int, int, str]:
 
 
 class ProgressLines:
-    """Says on a terminal what one waits for: a line every 10 MB, not every 250 ms."""
+    """Says on a terminal what one waits for: a line every 10 MB, not every 250 ms.
+
+    A failure is for those to say who waited.
+    """
 
     def __init__(self, say: Callable[[str], None]) -> None:
         self._say = say
@@ -37,11 +40,9 @@ class ProgressLines:
         match state:
             case Fetching(done, total):
                 line = f"Fetching the built-in model: {done // _STEP * _STEP // _MB} of {total // _MB} MB."
-            case Failed(sentence) | Unavailable(sentence):
-                line = sentence
             case Loading():
                 line = "Loading the built-in model."
-            case Ready() | Idle():
+            case Ready() | Idle() | Failed() | Unavailable():
                 return
         if line != self._said:
             self._said = line

@@ -128,7 +128,12 @@ class LiveProgram:
                 raise Unusable(parts.models.why_none())
             conversation = parts.library.add_chat()
             say = SayRun(
-                conversation, out=sys.stdout, err=sys.stderr, as_json=self._options.json, sentence=_terminal_sentence
+                conversation,
+                out=sys.stdout,
+                err=sys.stderr,
+                as_json=self._options.json,
+                sentence=_terminal_sentence,
+                why_unusable=lambda: parts.models.why_unusable(conversation.model),
             )
             saying = self._scope.start(say.run(text), name="say")
             closing = self._scope.start(self._closing.wait(), name="wait for the end")

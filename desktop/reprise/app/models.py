@@ -15,7 +15,7 @@ from reprise.domain.messages import ModelRef
 from reprise.domain.models import CompletionRequest, ModelInfo, Parameters, Route
 from reprise.domain.ports import Clock, CompletionProvider, SettingsStore
 from reprise.providers import builtin
-from reprise.providers.builtin.supervisor import BuiltinModel, State, Unavailable
+from reprise.providers.builtin.supervisor import BuiltinModel, Unavailable
 from reprise.providers.catalog import Provider, ProviderEntry, Surroundings, make_provider
 from reprise.providers.endpoint import KEY_VARIABLE, Timeouts, base_url, clean_key, is_loopback, key_for
 
@@ -59,10 +59,15 @@ class Models:
         return (*([self._builtin_info()] if self._builtin else []), *([own] if own else []), _ECHO)
 
     def default(self) -> ModelRef | None:
-        """The model of a new chat: the given one, else what the settings name as far as it can answer."""
+        """The model of a new chat: the given one, else what the settings name as far as it can answer.
+
+        The built-in one too while it does not run but may: a question makes it try again, and no prompt is lost.
+        """
         if (given := self._given()) is not None:
             return given.ref
         wanted = self._settings.values()["chat.provider"]
+        if wanted == builtin.PROVIDER and self._builtin and not isinstance(self._builtin.state, Unavailable):
+            return builtin.INFO.ref
         for info in self.models():
             if info.ref.provider == wanted and info.unavailable is None:
                 return info.ref
@@ -76,6 +81,11 @@ class Models:
         return (
             f"There is no usable model: {reason}Name one with --provider-url and --model, or use --provider-kind echo."
         )
+
+    def why_unusable(self, ref: ModelRef | None) -> str | None:
+        """The same sentence for a run whose model turned out not to answer here; None when it can."""
+        info = None if ref is None else self.info(ref)
+        return None if info is None or info.unavailable is None else self.why_none()
 
     def start(self) -> None:
         """Let the built-in model run from the start if it answers new chats; else it starts when it is asked."""
@@ -165,10 +175,7 @@ class Models:
         return ModelInfo(ModelRef(OWN, model), model or "Your own model", _host(url), unavailable=reason)
 
     def _builtin_info(self) -> ModelInfo:
-        state: State | None = self._builtin.state if self._builtin else None
-        if isinstance(state, Unavailable):
-            return replace(builtin.INFO, unavailable=state.reason)
-        return builtin.INFO
+        return replace(builtin.INFO, unavailable=self._builtin.why_not if self._builtin else None)
 
     def _entry(self, provider: str) -> ProviderEntry | None:
         if provider == ECHO:

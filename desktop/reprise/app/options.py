@@ -85,8 +85,6 @@ def parse(argv: Sequence[str]) -> Options:
         raise UsageError("--json needs --say and --quit-when-done.")
     if options.quit_when_done and options.say is None and options.screenshot is None:
         raise UsageError("--quit-when-done needs --say or --screenshot.")
-    if options.provider_kind == "openai" and options.provider_url is None:
-        raise UsageError("--provider-kind openai needs --provider-url.")
     if found.data_dir is not None and not found.data_dir.strip():
         raise UsageError("--data-dir needs the name of a folder.")
     if options.screenshot is not None and not options.screenshot.absolute().parent.is_dir():

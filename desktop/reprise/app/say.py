@@ -20,7 +20,7 @@ from reprise.domain.events import (
     TurnEvent,
     TurnFinished,
 )
-from reprise.domain.failures import Failure, FailureKind
+from reprise.domain.failures import Failure, FailureKind, failure_fields
 from reprise.domain.messages import Message
 
 EXIT_COMPLETED = 0
@@ -32,7 +32,8 @@ class TurnReport:
     """Folds one turn's events into what `--json` prints.
 
     Text, reasoning, calls and finish reason are the last attempt's, partial or not; the failure is the newest
-    attempt's, and none when the turn completed or was stopped.
+    attempt's, and none when the turn completed or was stopped. The usage is the provider's own count, null when it
+    named none: whoever reads this can tell a count from an estimate.
     """
 
     def __init__(self) -> None:
@@ -70,22 +71,10 @@ class TurnReport:
             ],
             "finish_reason": self._reply.finish_reason,
             "usage": None if usage is None else {"input": usage.input, "output": usage.output},
-            "failure": None if self.failure is None else failure_dict(self.failure),
+            "failure": None if self.failure is None else failure_fields(self.failure),
             "attempts": self.attempts,
             "session_id": session_id,
         }
-
-
-def failure_dict(failure: Failure) -> dict[str, Any]:
-    """A failure as `--json` shows it."""
-    return {
-        "kind": failure.kind.value,
-        "message": failure.message,
-        "retryable": failure.retryable,
-        "retry_after_s": failure.retry_after_s,
-        "status": failure.status,
-        "request_id": failure.request_id,
-    }
 
 
 class SayRun:
@@ -99,12 +88,15 @@ class SayRun:
         err: TextIO,
         as_json: bool,
         sentence: Callable[[Failure], str],
+        why_unusable: Callable[[], str | None],
     ) -> None:
+        """`why_unusable`: asked after a failure; a sentence when the model cannot answer on this machine."""
         self._conversation = conversation
         self._out = out
         self._err = err
         self._as_json = as_json
         self._sentence = sentence
+        self._why_unusable = why_unusable
         self._report = TurnReport()
         self._finished = asyncio.Event()
         self._refused: Failure | None = None
@@ -112,7 +104,7 @@ class SayRun:
         self._lost: OSError | None = None
 
     async def run(self, text: str) -> int:
-        """The exit code: 0 completed, 1 failed, pending or stopped, 2 when nothing could be sent."""
+        """The exit code: 0 completed, 1 failed, pending or stopped, 2 when there was nobody to send it to."""
         conversation = self._conversation
         unsubscribe = conversation.subscribe(self._take)
         conversation.send_refused.connect(self._refuse)
@@ -167,16 +159,17 @@ class SayRun:
         if self._refused is not None:
             report.failure = self._refused
             report.outcome = Outcome.FAILED
+        unusable = self._why_unusable() if report.outcome is Outcome.FAILED else None
         session_id = self._conversation.session_id if self._conversation.is_stored else None
         if self._as_json:
             self._write(json.dumps(report.as_dict(session_id), ensure_ascii=False) + "\n")
         elif report.failure is not None:
-            print(self._sentence(report.failure), file=self._err, flush=True)
+            print(unusable or self._sentence(report.failure), file=self._err, flush=True)
         if self._lost is not None:
             print(f"The reply could not be written: {self._lost.strerror}.", file=self._err, flush=True)
             return EXIT_UNFINISHED
         if report.outcome is Outcome.COMPLETED:
             return EXIT_COMPLETED
-        if self._refused is not None and self._refused.kind is not FailureKind.STORAGE:
+        if unusable or (self._refused is not None and self._refused.kind is not FailureKind.STORAGE):
             return EXIT_UNUSABLE
         return EXIT_UNFINISHED

@@ -337,7 +337,7 @@ class Course(QObject):
         state, is_pending = self.fold.state, self.retries.pending is not None
         outcome = state.outcome if isinstance(state, Finished) else None
         if self._is_known and self.queue.entries():
-            if outcome is Outcome.COMPLETED:
+            if outcome is Outcome.COMPLETED and not is_pending:
                 if due := self.queue.due():
                     self._begin(lambda turn: turn.deliver(due))
             elif outcome is Outcome.STOPPED or not is_pending:

@@ -62,6 +62,21 @@ class Failure:
     provider_detail: str | None = None
 
 
+def failure_fields(failure: Failure) -> dict[str, str | float | bool | None]:
+    """A failure as JSON values, by the names it is stored and printed under: none of them may ever change.
+
+    Without `provider_detail`, which is for the log and the window only.
+    """
+    return {
+        "kind": failure.kind.value,
+        "message": failure.message,
+        "retryable": failure.retryable,
+        "retry_after_s": failure.retry_after_s,
+        "status": failure.status,
+        "request_id": failure.request_id,
+    }
+
+
 class CompletionError(Exception):
     """Raised by a provider's stream: it carries the failure and nothing else is to be read from it."""
 

@@ -94,7 +94,8 @@ class Chunks:
                     sql(db, _INSERT, kind, clean("".join(texts)), attempt)
 
         try:
-            await self._database.write(insert)
+            # Where others keep the disk busy, syncing takes half a second, in which nothing more would be saved.
+            await self._database.write(insert, synced=False)
         except LogError as error:
             _log.warning("streamed text was not saved yet: %s", error)
             for attempt, pieces in buffers.items():

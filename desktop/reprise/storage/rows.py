@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from reprise.domain.failures import Failure, FailureKind
+from reprise.domain.failures import Failure, FailureKind, failure_fields
 from reprise.domain.messages import (
     Message,
     ModelRef,
@@ -151,23 +151,17 @@ def _message_json(message: Message) -> Json:
     return value
 
 
+def _failure_json(failure: Failure) -> Json:
+    return {**failure_fields(failure), "provider_detail": failure.provider_detail}
+
+
 def _attempt_json(attempt: Attempt) -> Json:
-    failure = attempt.failure
     return {
         "model": _model_json(attempt.model),
         "number": attempt.number,
         "state": attempt.state.value,
         "parts": [_part_json(part) for part in attempt.parts],
-        "failure": failure
-        and {
-            "kind": failure.kind.value,
-            "message": failure.message,
-            "retryable": failure.retryable,
-            "retry_after_s": failure.retry_after_s,
-            "status": failure.status,
-            "request_id": failure.request_id,
-            "provider_detail": failure.provider_detail,
-        },
+        "failure": None if attempt.failure is None else _failure_json(attempt.failure),
         "ended_at": attempt.ended_at and stamp(attempt.ended_at),
         "retry": attempt.retry,
         "retries": attempt.retries,

@@ -43,6 +43,7 @@ class Command:
 
     `id` names the action's object ("newChat" -> ``actionNewChat``). `blocked` says in a sentence why it cannot work
     now, or None when it can. `text` and `checked` may depend on the moment, hence callables. `group` separates.
+    `shown_keys` are those that a widget answers itself while it has the focus: shown, and nobody's shortcut.
     """
 
     id: str
@@ -56,6 +57,12 @@ class Command:
     group: int = 0
     role: QAction.MenuRole = QAction.MenuRole.NoRole
     in_palette: bool = True
+    shown_keys: str = ""
+
+    @property
+    def keys(self) -> str:
+        """The keys to show beside its name; "" for none."""
+        return self.shortcuts[0] if self.shortcuts else self.shown_keys
 
     @property
     def object_name(self) -> str:
@@ -75,11 +82,12 @@ class Commands(QObject):
         look.changed.connect(self._restyle)
 
     def add(self, *commands: Command) -> None:
-        """Register commands. ValueError for an id or a shortcut that is taken."""
+        """Register commands. ValueError for an id or keys that are taken."""
         for command in commands:
-            taken = {key for other in self._commands.values() for key in other.shortcuts}
-            if command.id in self._commands or taken & set(command.shortcuts):
-                raise ValueError(f"{command.id}: its id or one of {command.shortcuts} is taken")
+            taken = {key for other in self._commands.values() for key in (*other.shortcuts, other.shown_keys) if key}
+            keys = (*command.shortcuts, command.shown_keys)
+            if command.id in self._commands or taken & set(keys):
+                raise ValueError(f"{command.id}: its id or one of {keys} is taken")
             action = QAction(self._window)
             action.setObjectName(command.object_name)
             action.setShortcuts([QKeySequence(keys) for keys in command.shortcuts])
@@ -123,9 +131,10 @@ class Commands(QObject):
         action = self._actions[command.id]
         reason = command.blocked()
         text = command.text()
-        action.setText(text)
+        # Behind a tab a menu shows keys that are no shortcut.
+        action.setText(f"{text}\t{shortcut_text(command.shown_keys)}" if command.shown_keys else text)
         action.setEnabled(reason is None)
-        action.setToolTip(tooltip(text, command.shortcuts, reason))
+        action.setToolTip(tooltip(text, command.keys, reason))
         action.setStatusTip(reason or "")
         if command.checked is not None:
             action.setChecked(command.checked())
@@ -141,8 +150,8 @@ def shortcut_text(keys: str) -> str:
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
-def tooltip(text: str, shortcuts: tuple[str, ...], reason: str | None = None) -> str:
-    """Name and shortcut, and why not when it cannot work now."""
+def tooltip(text: str, keys: str, reason: str | None = None) -> str:
+    """Name and keys, and why not when it cannot work now."""
     name = plain(text).rstrip(".…")
-    head = f"{name}  {shortcut_text(shortcuts[0])}" if shortcuts else name
+    head = f"{name}  {shortcut_text(keys)}" if keys else name
     return f"{head}\n{reason}" if reason else head

@@ -72,7 +72,7 @@ class Composer(QWidget):
         self._cursors: dict[str, int] = {}
         self.editor = Editor(look, self)
         self.editor.setObjectName("composer")
-        self.editor.submitted.connect(self._submit)
+        self.editor.submitted.connect(self.submit)
         self.editor.submitted_later.connect(self._submit_later)
         self.editor.recall_wanted.connect(self._recall)
         self.editor.textChanged.connect(self._text_changed)
@@ -247,6 +247,22 @@ class Composer(QWidget):
         self._debounce.stop()
         self.editor.setReadOnly(True)
 
+    def submit(self) -> None:
+        """Send what is written, or say why it stays; blank text is ignored."""
+        text = self.text()
+        if not text.strip():
+            return
+        if (why := self._why_kept()) is not None:
+            self.refused.emit(why)
+        elif self.is_editing:
+            self.edited.emit(text)
+        else:
+            self.submitted.emit(text)
+
+    def submit_blocked(self) -> str | None:
+        """Why nothing can be sent now, or None when it can."""
+        return tr("Nothing is written yet.") if self._is_blank() else self._why_kept()
+
     @property
     def stops(self) -> bool:
         """True while the button is Stop."""
@@ -265,24 +281,18 @@ class Composer(QWidget):
         if self.stops:
             self.stop_requested.emit()
         else:
-            self._submit()
+            self.submit()
 
-    def _submit(self) -> None:
-        text = self.text()
-        if not text.strip():
-            return
-        if not self.is_editing:
-            self.submitted.emit(text)
-        elif self._turn is Turn.IDLE:
-            self.edited.emit(text)
-        else:
-            self.refused.emit(tr("The reply is still on its way. Your text stays here until it is done."))
+    def _why_kept(self) -> str | None:
+        if not self.is_editing or self._turn is Turn.IDLE:
+            return None
+        return tr("The reply is still on its way. Your text stays here until it is done.")
 
     def _submit_later(self) -> None:
         """Alt+Enter: a follow-up while something runs, else a new line."""
         text = self.text()
         if self._turn is Turn.IDLE or self.is_editing:
-            self.editor.break_line()
+            self.editor.new_line()
         elif text.strip():
             self.followed_up.emit(text)
 

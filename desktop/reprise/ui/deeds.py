@@ -89,7 +89,7 @@ class WindowDeeds(QObject):
         self._window.close()
 
     def copy_last_reply(self) -> None:
-        """Put the newest reply on the clipboard."""
+        """Put the newest reply that says something on the clipboard."""
         text = self._last_reply()
         if text:
             QGuiApplication.clipboard().setText(text)
@@ -143,8 +143,21 @@ class WindowDeeds(QObject):
         """Whether the window fills the screen without a frame."""
         return self._window.isFullScreen()
 
+    def send(self) -> None:
+        """Send what is written."""
+        self._window.page.composer.submit()
+
+    def new_line(self) -> None:
+        """Go on in a new line of the composer."""
+        editor = self._window.page.composer.editor
+        editor.new_line()
+        editor.setFocus()
+
     def escape(self) -> None:
-        """The Esc ladder below popups and sheets, which take the key themselves (behaviour D7)."""
+        """The Esc ladder below popups and sheets, which take the key themselves; `Conversation.stop` is its last rung.
+
+        Behaviour D7.
+        """
         if self._window.page.composer.editor.is_composing:
             return
         if self._close_sheets():
@@ -152,15 +165,8 @@ class WindowDeeds(QObject):
         if self._window.sidebar_over:
             self._window.close_sidebar_over()
             return
-        if self._library is None:
-            return
-        conversation = self._library.current
-        if conversation.question_rounds is not None:
-            from reprise.domain.events import Answer
-
-            conversation.answer(Answer.STOP)
-        else:
-            conversation.stop()  # cancels a wait, else stops the turn, else does nothing
+        if self._library is not None:
+            self._library.current.stop()
 
     def _model_chosen(self, ref: ModelRef) -> None:
         """From here on `ref` answers; while a retry waits it is meant to try now."""
@@ -217,6 +223,10 @@ class WindowDeeds(QObject):
     def not_ready(self) -> str | None:
         """Before the program is up."""
         return None if self._library is not None else tr("Reprise is still starting.")
+
+    def send_blocked(self) -> str | None:
+        """Nothing is written, or the turn goes on."""
+        return self._window.page.composer.submit_blocked()
 
     def stop_blocked(self) -> str | None:
         """Nothing runs."""
@@ -301,7 +311,8 @@ class WindowDeeds(QObject):
         from reprise.domain.sessions import messages
 
         said = messages(self._library.current.history.branch)
-        return next((message.text for message in reversed(said) if message.role is Role.ASSISTANT), "")
+        replies = (message.text for message in reversed(said) if message.role is Role.ASSISTANT)
+        return next(filter(None, replies), "")
 
     def _chats(self) -> list[Chat]:
         from reprise.ui.palette import Chat

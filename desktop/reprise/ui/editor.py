@@ -106,10 +106,15 @@ class Editor(QTextEdit):
         height = QFontMetricsF(self._look.theme.font(Type.BODY)).height()
         return max(0, round((self._look.theme.line(Type.BODY) - height) / 2))
 
+    def new_line(self) -> None:
+        """Begin a new line where the cursor is."""
+        self.textCursor().insertBlock()
+        self.ensureCursorVisible()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not self._composing:
             if event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
-                self.break_line()
+                self.new_line()
             elif event.modifiers() & Qt.KeyboardModifier.AltModifier:
                 self.submitted_later.emit()
             elif not event.isAutoRepeat():
@@ -120,11 +125,6 @@ class Editor(QTextEdit):
             self.recall_wanted.emit()
             return
         super().keyPressEvent(event)
-
-    def break_line(self) -> None:
-        """Begin a new line where the cursor is."""
-        self.textCursor().insertBlock()
-        self.ensureCursorVisible()
 
     def event(self, event: QEvent) -> bool:
         if (

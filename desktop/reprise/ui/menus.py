@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QMenu, QMenuBar, QWidget
 
 from reprise.ui.commands import Commands, Menu, menu_title
 
+ASIDE_CHARS = 60
+
 
 def make_menu(parent: QWidget, title: str = "") -> QMenu:
     """A menu with rounded corners that shows the tooltips of its entries (they say why one is disabled)."""
@@ -51,8 +53,10 @@ def menu_bar(commands: Commands) -> QMenuBar:
 
 
 def add_choice(menu: QMenu, text: str, aside: str, *, enabled: bool, checked: bool) -> QAction:
-    """A checkable entry with a second text at its trailing edge."""
-    action = menu.addAction(f"{text}\t{aside}" if aside else text)
+    """A checkable entry with a second text at its trailing edge; a long one is cut there, and whole in the tooltip."""
+    metrics = menu.fontMetrics()
+    short = metrics.elidedText(aside, Qt.TextElideMode.ElideRight, ASIDE_CHARS * metrics.averageCharWidth())
+    action = menu.addAction(f"{text}\t{short}" if short else text)
     action.setCheckable(True)
     action.setChecked(checked)
     action.setEnabled(enabled)

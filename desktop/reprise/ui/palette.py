@@ -141,10 +141,10 @@ class Palette(Sheet):
             action = self._commands.action(command.id)
             if not command.in_palette or not action.isEnabled():
                 continue
-            text = plain(action.text()).rstrip(".…")
+            text = plain(command.text()).rstrip(".…")
             if (hit := match(query, text)) is not None:
-                keys = command.shortcuts[0] if command.shortcuts else ""
-                found.append((hit[0], Found(text, hit[1], command.icon or "chevron-right", action.trigger, keys)))
+                icon = command.icon or "chevron-right"
+                found.append((hit[0], Found(text, hit[1], icon, action.trigger, command.keys)))
         chats: list[tuple[int, Found]] = []
         for chat in self._chats():
             if (hit := match(query, chat.title)) is not None:

@@ -68,16 +68,11 @@ class ShortcutsSheet(Sheet):
                 grid.addWidget(name, row, 0, 1, 2)
                 row += 1
                 for command in self._commands.of(menu):
-                    if command.shortcuts:
+                    if command.keys:
                         text = plain(command.text()).rstrip(".…")
                         grid.addWidget(Text(self._look, text, parent=body), row, 0)
-                        caps = KeyCaps(self._look, command.shortcuts[0], body)
+                        caps = KeyCaps(self._look, command.keys, body)
                         grid.addWidget(caps, row, 1, Qt.AlignmentFlag.AlignTrailing)
-                        row += 1
-                if menu is Menu.CHAT:
-                    for text, keys in ((tr("Send"), "Return"), (tr("New line"), "Shift+Return")):
-                        grid.addWidget(Text(self._look, text, parent=body), row, 0)
-                        grid.addWidget(KeyCaps(self._look, keys, body), row, 1, Qt.AlignmentFlag.AlignTrailing)
                         row += 1
             grid.setRowStretch(row, 1)
             columns.addLayout(grid, 1)

@@ -147,6 +147,7 @@ class MainWindow(QWidget):
 
     def come_forward(self) -> None:
         """Show the window before all others, as far as the desktop lets it."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
         self.show()
         if QGuiApplication.platformName() != "offscreen":  # which has nothing to raise and says so
             self.raise_()

@@ -92,7 +92,7 @@ def failure_sentence(failure: Failure, place: str = "") -> Sentence:
 def own_words(failure: Failure) -> str:
     """The wire's own sentence for the kinds in which no provider speaks; it names the host or what came instead."""
     words = failure.message.strip()
-    return words if words.endswith((".", "?")) and " " in words and "\n" not in words and len(words) <= 160 else ""
+    return words if words.endswith((".", "?", "…")) and " " in words and "\n" not in words and len(words) <= 160 else ""
 
 
 def pending_sentence(

@@ -176,13 +176,6 @@ def test_copy_in_the_gap_copies_the_source_and_moves_no_text(view: Timeline, qtb
     assert prompt_button.bottom() < view.scroller.placed[2].top
 
 
-def test_copy_last_reply_takes_the_newest(view: Timeline) -> None:
-    """Edit > Copy Last Reply."""
-    view.append_item(make.prompt("q", "and?"))
-    assert view.copy_last_reply()
-    assert QGuiApplication.clipboard().text() == TEXT
-
-
 def test_wide_code_scrolls_by_itself_and_wraps_on_demand(qtbot: QtBot) -> None:
     """UX 1: own horizontal scroll, wrap toggle."""
     timeline = make.make()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import secrets
 from asyncio.subprocess import Process
 from collections import deque
@@ -22,6 +23,12 @@ RESTARTS = 3
 WITHIN_S = 300.0
 LOAD_TIMEOUT_S = 120.0
 """A child that has said nothing by then (loading takes a second) is killed."""
+
+FETCH_PAUSE_S = 30.0
+"""After a failed fetch the network may be back by then."""
+
+SENTENCE_CHARS = 160
+"""A sentence about a failure is cut there; the log has all of it."""
 
 _KEY_BYTES = 24
 _TAIL_BYTES = 4000
@@ -65,10 +72,14 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """It does not run; the next `BuiltinModel.ready` tries again. `command`: what a person can run to help."""
+    """It does not run; the next `BuiltinModel.ready` tries again. `command`: what a person can run to help.
+
+    `again_at`: the clock time (s) from which another try may go better.
+    """
 
     sentence: str
     command: str | None = None
+    again_at: float = math.inf
 
 
 State = Idle | Unavailable | Fetching | Loading | Ready | Failed
@@ -114,6 +125,16 @@ class BuiltinModel:
         """What it does now; what `on_state` was last told, until `run` is cancelled."""
         return self._state
 
+    @property
+    def why_not(self) -> str | None:
+        """Why it cannot answer now; None while it can, is on its way, or another try may go better."""
+        match self._state:
+            case Unavailable(reason):
+                return reason
+            case Failed(sentence, again_at=again_at) if self._clock.now() < again_at:
+                return sentence
+        return None
+
     async def run(self) -> None:
         """Keep the model running until cancelled, which kills the child at once. Returns early when Unavailable."""
         try:
@@ -142,9 +163,9 @@ class BuiltinModel:
                 case Ready(url, key):
                     return url, key
                 case Unavailable(reason):
-                    raise CompletionError(Failure(FailureKind.UNKNOWN, reason, retryable=False))
+                    raise _unreachable(reason)
                 case Failed(sentence) if asked or sentence == _CLOSED or not self._may_start():
-                    raise CompletionError(Failure(FailureKind.SERVER, sentence, retryable=False))
+                    raise _unreachable(sentence)
                 case Failed():
                     asked = True
                     self._asked.set()
@@ -180,19 +201,19 @@ class BuiltinModel:
             if model is None:
                 model = await self._fetch(self._models_dir, lambda done, total: self._set(Fetching(done, total)))
         except ModelFetchError as error:
-            return Failed(str(error), error.command)
+            return Failed(_sentence(str(error)), error.command, self._clock.now() + FETCH_PAUSE_S)
         self._starts.append(self._clock.now())
         self._set(Loading())
         try:
             refused = await self._serve(model)
         except OSError as error:
-            return Failed(f"The built-in model could not be started: {error.strerror or error}.")
+            refused = f"The built-in model could not be started: {error.strerror or error}."
         if refused is not None:
-            return Failed(refused)
+            return Failed(_sentence(refused), again_at=self._clock.now() + WITHIN_S)
         if self._may_start():
             return None
-        minutes = round(WITHIN_S / 60)
-        return Failed(f"The built-in model stopped {RESTARTS + 1} times within {minutes} minutes.")
+        words = f"The built-in model stopped {RESTARTS + 1} times within {round(WITHIN_S / 60)} minutes."
+        return Failed(words, again_at=self._starts[0] + WITHIN_S)
 
     async def _serve(self, model: Path) -> str | None:
         """Run the child until it ends. A sentence when it refused to start, None when it died. Raises OSError."""
@@ -213,12 +234,28 @@ class BuiltinModel:
                     leash.kill(process)
         finally:
             await leash.end(process)
-        return f"The built-in model could not be loaded: {answer['error']}" if "error" in answer else None
+        if "error" not in answer:
+            return None
+        _log.warning("the built-in model's child refused: %s", answer["error"])
+        return f"The built-in model could not be loaded: {answer['error']}"
 
     async def _kill_when_silent(self, process: Process) -> None:
         await self._clock.sleep_until(self._clock.now() + LOAD_TIMEOUT_S)
         _log.warning("the built-in model said nothing for %d s", LOAD_TIMEOUT_S)
         leash.kill(process)
+
+
+def _unreachable(words: str) -> CompletionError:
+    """Nobody was asked: the words are ours, which the window shows as they are, and only a person's retry may help."""
+    return CompletionError(Failure(FailureKind.NETWORK, words, retryable=False))
+
+
+def _sentence(words: str) -> str:
+    """Another program's words, whatever they are, as one sentence on one line."""
+    line = " ".join(words.split())
+    if len(line) > SENTENCE_CHARS:
+        return f"{line[: SENTENCE_CHARS - 1]}…"
+    return line if line.endswith((".", "?", "…")) else f"{line}."
 
 
 async def _exchange(process: Process, key: str) -> Mapping[str, str]:

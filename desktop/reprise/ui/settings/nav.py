@@ -2,56 +2,37 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from reprise.ui.focus import show_ring
-from reprise.ui.painting import box, label
+from reprise.ui.painting import label
+from reprise.ui.row_button import RowButton
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
 
-class NavButton(QPushButton):
+class NavButton(RowButton):
     """Icon and name; the icon alone where it is narrow."""
 
     def __init__(self, look: Appearance, text: str, icon: str, parent: QWidget) -> None:
-        super().__init__(text, parent)
-        self._look, self._icon, self._narrow = look, icon, False
+        super().__init__(look, text, icon, parent)
+        self._narrow = False
         self.setCheckable(True)
-        self.setAccessibleName(text)
         self.setToolTip(text)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        look.changed.connect(self._restyle)
-        self._restyle()
 
     def set_narrow(self, narrow: bool) -> None:
         """Show the icon alone."""
         self._narrow = narrow
         self.update()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        show_ring(self, self._look, event.reason())
-
     def paintEvent(self, event: QPaintEvent) -> None:
         theme, px = self._look.theme, self._look.theme.px
+        chosen = self.isChecked()
         painter = QPainter(self)
-        if self.isChecked() or self.underMouse():
-            box(painter, self.rect(), px(6), theme.color("selected" if self.isChecked() else "hover"))
-        side = px(16)
-        token = "text" if self.isChecked() else "muted"
-        pixmap = self._look.icons.pixmap(self._icon, token, side, self.devicePixelRatioF())
-        left = (self.width() - side) // 2 if self._narrow else px(12)
-        painter.drawPixmap(left, (self.height() - side) // 2, pixmap)
+        fill = "selected" if chosen else "hover" if self.underMouse() else None
+        room = self.paint_row(painter, fill, "text" if chosen else "muted", None if self._narrow else px(12))
         if not self._narrow:
-            area = self.rect().adjusted(px(36), 0, -px(8), 0)
-            font = theme.font(Type.UI, weight=500 if self.isChecked() else None)
-            label(painter, area, self.text(), font, theme.color("text"))
+            font = theme.font(Type.UI, weight=500 if chosen else None)
+            label(painter, room.adjusted(0, 0, -px(8), 0), self.text(), font, theme.color("text"))
         painter.end()
-
-    def _restyle(self) -> None:
-        self.setFixedHeight(self._look.theme.px(32))
-        self.update()

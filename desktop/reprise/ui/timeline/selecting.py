@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from PySide6.QtGui import QGuiApplication
 
-from reprise.domain.messages import Role
 from reprise.ui.timeline.block import Block
 from reprise.ui.timeline.selection import Position, Selection
 from reprise.ui.timeline.stack import Stack
@@ -70,15 +69,6 @@ class Selecting:
     def copy_message(self, message: int) -> None:
         """Put a message's text on the clipboard: a reply's Markdown, a prompt as typed."""
         self.copy(self._stack.view(message).plain_text(), "message")
-
-    def copy_last_reply(self) -> bool:
-        """Put the newest reply's text on the clipboard; False without one."""
-        items = self._stack.items
-        for message in range(len(items) - 1, -1, -1):
-            if items[message].message.role is Role.ASSISTANT and items[message].message.text:
-                self.copy_message(message)
-                return True
-        return False
 
     def copy(self, text: str, what: str) -> None:
         """Put text on the clipboard and say what it was."""

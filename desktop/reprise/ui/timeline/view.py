@@ -232,10 +232,6 @@ class Timeline(QAbstractScrollArea):
         bar.setValue(end if self.scroller.follows else min(end - 1, self._stack.height_of(self._stack.anchor)))
         self._syncing = False
 
-    def copy_last_reply(self) -> bool:
-        """Put the newest reply's text on the clipboard; False without one."""
-        return self.selecting.copy_last_reply()
-
     # geometry
 
     @property

@@ -1,0 +1,259 @@
+"""The window in each of its states and both schemes, as pictures, with what every picture must hold.
+
+``REPRISE_PICTURES=FOLDER pytest tests/ui/test_pictures.py`` keeps them: ``FOLDER/pending-dark.png`` and so on. A new
+state is one more row of `STATES`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtGui import QColor
+from PySide6.QtTest import QTest
+
+from reprise.domain.ports import Draft
+from reprise.ui.theme import Scheme
+from support.clock import ManualClock
+from support.pictures import area, cut_words, overlapping, pale_words, settle, shown, small_targets, take
+from support.window import ABSENT, WindowStage
+
+pytestmark = pytest.mark.slow_callbacks
+
+PROMPT = (
+    "Our CSV importer reads every file twice: once to check it and once to load it. Can we do it in one pass and still "
+    "report the line number of a bad row?"
+)
+MORE = "What happens to quoted fields that contain line breaks?"
+LEAD = (
+    "Yes. Parse and check each row as it is read, and collect the failures instead of stopping at the first one. The "
+    "reader already knows the line, so nothing has to be counted afterwards.\n\n"
+)
+LIST = """1. `rows()` becomes a generator; the loader takes rows from it **as they come**.
+2. A bad row is yielded as a value with its line number, not raised.
+3. The import commits in batches of 500 and can be undone as one step.
+
+"""
+TABLE = """| File | Rows | Two passes | One pass |
+|---|--:|--:|--:|
+| `orders.csv` | 1,204,118 | 9.8 s | 5.1 s |
+| `customers.csv` | 86,402 | 0.7 s | 0.4 s |
+
+"""
+CODE = """```python
+def rows(path: Path) -> Iterator[Row]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        for line, record in enumerate(csv.reader(file), start=1):
+            try:
+                yield Row.parse(record)
+            except ValueError as reason:
+                yield BadRow(line, str(reason))  # keep going
+```"""
+REPLY = f"{LEAD}## What changes\n\n{LIST}{TABLE}{CODE}"
+HALF = (
+    "Good catch. `enumerate` counts records, not lines, so after the first multi-line field every later number is too "
+    "small. The reader has the right one in"
+)
+HANG = {"hang": True}
+LIMITED = {
+    "fail": {
+        "kind": "rate_limit",
+        "status": 429,
+        "message": "Rate limit exceeded: free-models-per-min. Try again later, or add credits to raise the limit.",
+        "request_id": "gen-1761054821-Kx3VbQmT0c",
+    }
+}
+REFUSED = {"fail": {"kind": "auth", "status": 401, "message": "No auth credentials found"}}
+
+
+# -- what leads to each state
+
+
+async def conversation(stage: WindowStage) -> None:
+    """A prompt and its reply."""
+    await stage.send(PROMPT)
+
+
+async def asked_again(stage: WindowStage) -> None:
+    """A second prompt after the first reply."""
+    await stage.send(PROMPT)
+    await stage.send(MORE)
+
+
+async def waiting(stage: WindowStage) -> None:
+    """Nothing has come for 7 s."""
+    await stage.send(MORE)
+    await stage.clock.advance(7)
+    stage.window.deeds._view._tick.timeout.emit()
+
+
+async def stalled(stage: WindowStage) -> None:
+    """Nothing more has come for 21 s."""
+    await stage.send(MORE)
+    await stage.clock.advance(21)
+    stage.window.deeds._view._tick.timeout.emit()
+
+
+async def stopped(stage: WindowStage) -> None:
+    """Stop was pressed in mid-reply."""
+    await stage.send(MORE)
+    stage.window.page.composer.button.click()
+
+
+async def exhausted(stage: WindowStage) -> None:
+    """All retries are used up, and Details is open."""
+    await stage.send(MORE)
+    await stage.clock.advance(600)
+    stage.find("detailsButton").click()
+
+
+async def refused(stage: WindowStage) -> None:
+    """The key was refused after a first reply."""
+    await asked_again(stage)
+
+
+async def key_field(stage: WindowStage) -> None:
+    """A key is being typed into the card."""
+    await asked_again(stage)
+    stage.find("enterKeyButton").click()
+    QTest.keyClicks(stage.find("keyField"), "sk-or-v1-0123456789abcdef")
+
+
+async def fetching(stage: WindowStage) -> None:
+    """The first start, while the built-in model is on its way."""
+    stage.catalog.chosen = ABSENT
+    stage.conversation.choose_model(ABSENT)
+    stage.window.set_builtin_state("fetching", 62_000_000, 92_000_000)
+
+
+async def ready(stage: WindowStage) -> None:
+    """A new chat with a model that is there."""
+
+
+async def sidebar(stage: WindowStage) -> None:
+    """Chats of several days, in every state a row has."""
+    for title in ("Unit tests for the retry policy", "Sourdough schedule for weekdays"):
+        await stage.send(title)
+        stage.library.new_chat()
+    await stage.clock.jump(2 * 86_400)
+    for title in ("SQLite WAL on network drives", "Names for the reading group", "Letter to the landlord"):
+        await stage.send(title)
+        names = stage.conversation.session_id
+        stage.library.new_chat()
+        if title.startswith("Names"):
+            stage.library.save_draft(names, Draft("The Glass Hotel", 0))
+    await stage.clock.jump(86_400)
+    for title in ("Explain lifetimes to a C programmer", "Trip to Lyon in October", "Fix the parser for nested quotes"):
+        await stage.send(title)
+        stage.library.new_chat()
+    await stage.send(PROMPT)
+    await stage.clock.advance(3)  # the lifetimes are explained while another chat is shown
+
+
+async def settings_retry(stage: WindowStage) -> None:
+    """Settings at their third page, over a conversation."""
+    await conversation(stage)
+    stage.window.commands.action("settings").trigger()
+    stage.window.deeds._settings.show_page(2)
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One picture: how the window gets there, the attempts its model plays, and which widgets it must show."""
+
+    name: str
+    scene: Callable[[WindowStage], Coroutine[Any, Any, None]]
+    attempts: tuple[list[Any], ...]
+    shows: tuple[str, ...]
+    size: tuple[int, int] = (1180, 760)
+    zoom: float = 1.0
+    options: tuple[tuple[str, Any], ...] = ()
+
+
+FRAME = ("sidebar", "newChatButton", "settingsButton", "chatTitle", "modelPicker", "moreButton", "sidebarButton")
+WRITING = ("composer", "sendButton")
+BANNER = ("retryBanner", "retryBannerText", "retryNowButton", "extendRetryButton", "cancelRetryButton")
+CARD = ("pendingCard", "pendingTitle", "retryButton")
+TEN = ("delays", (5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0))
+GIVEN_UP = tuple([[HALF, LIMITED]] + [[LIMITED]] * 10)
+
+STATES = (
+    State("conversation", conversation, ([REPLY],), (*FRAME, *WRITING, "timeline", "sessionList")),
+    State("conversation-200", conversation, ([REPLY],), (*FRAME, *WRITING, "timeline"), zoom=2.0),
+    State("streaming", conversation, ([LEAD + LIST + HALF, HANG],), (*FRAME, *WRITING, "timeline")),
+    State("waiting", waiting, ([{"wait": 60}],), (*FRAME, *WRITING, "timeline")),
+    State("stalled", stalled, ([HALF, HANG],), (*FRAME, *WRITING, "timeline")),
+    State(
+        "retry-banner",
+        asked_again,
+        ([LEAD + CODE], [HALF, LIMITED]),
+        (*FRAME, *WRITING, *BANNER, "timeline"),
+        options=(("delays", (12.0,) * 10),),
+    ),
+    State("pending", exhausted, GIVEN_UP, (*FRAME, *WRITING, *CARD, "detailsButton", "attemptDetails"), options=(TEN,)),
+    State("pending-200", exhausted, GIVEN_UP, (*FRAME, *WRITING, "pendingCard"), zoom=2.0, options=(TEN,)),
+    State("needs-you", refused, ([LEAD], [REFUSED]), (*FRAME, *WRITING, *CARD, "pendingAdvice", "enterKeyButton")),
+    State(
+        "key-field",
+        key_field,
+        ([LEAD], [REFUSED]),
+        (*FRAME, *WRITING, "pendingCard", "keyField", "saveKeyButton", "cancelKeyButton"),
+    ),
+    State("stopped", stopped, ([HALF, HANG],), (*FRAME, *WRITING, *CARD, "timeline")),
+    State("first-run", fetching, (), (*FRAME, *WRITING, "firstRunTitle", "builtinRow", "starter1", "ownModelButton")),
+    State("new-chat", ready, (), (*FRAME, *WRITING, "firstRunTitle", "starter1", "ownModelButton")),
+    State(
+        "sidebar",
+        sidebar,
+        (["Yes."], ["Yes."], ["Yes."], ["Yes."], [REFUSED], [{"wait": 1}, "Yes."], [LIMITED], [HALF, HANG], [REPLY]),
+        (*FRAME, *WRITING, "sessionList"),
+        options=(("delays", (15.0,) * 10),),
+    ),
+    State("settings-retry", settings_retry, ([REPLY],), ("settingsDialog", "retryPreview")),
+    State(
+        "narrow",
+        asked_again,
+        ([LEAD + LIST + CODE], [LIMITED]),
+        ("chatTitle", "modelPicker", *WRITING, *BANNER, "timeline"),
+        size=(560, 760),
+        options=(("delays", (12.0,) * 10),),
+    ),
+)
+
+
+@pytest.mark.parametrize("scheme", list(Scheme), ids=str)
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
+def test_a_state_s_picture(act: Callable[..., None], tmp_path: Path, state: State, scheme: Scheme) -> None:
+    """ux sections 1, 2 and 6, tokens sections 2 to 6: all of it is there, in the window, whole and readable."""
+    folder = Path(os.environ.get("REPRISE_PICTURES", tmp_path))
+
+    async def scene(stage: WindowStage) -> None:
+        window = stage.window
+        window.resize(*state.size)
+        window.look.set_zoom(state.zoom)
+        await state.scene(stage)
+        await settle(stage)
+        image = take(stage, folder / f"{state.name}-{scheme}.png")
+        widgets = [shown(stage, name) for name in state.shows]
+        whole = window.rect()
+        assert [each.objectName() for each in widgets if not whole.contains(area(each))] == []
+        assert overlapping(widgets) == []
+        assert cut_words(stage) == []
+        assert small_targets(stage) == []
+        assert pale_words(stage, image) == []
+        page = area(window.page)
+        assert image.pixelColor(page.left() + 4, page.top() + 4) == QColor(window.look.theme.hex("page"))
+        edges = {
+            (area(box).left(), area(box).right())
+            for box in (window.page.composer, window.page.banner, *filter(None, [stage.window.deeds._view._card]))
+            if box.isVisible()
+        }
+        assert len(edges) == 1, "boxes stand on the column's two edges"
+
+    clock = ManualClock(utc=datetime(2026, 1, 8, 12, 0, tzinfo=UTC))
+    act(scene, *state.attempts, scheme=scheme, clock=clock, **dict(state.options))
