@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,16 @@ import pytest
 from reprise.app.models import GIVEN, OWN, Models
 from reprise.app.options import Options
 from reprise.domain.failures import CompletionError, FailureKind
-from reprise.domain.messages import ModelRef
+from reprise.domain.messages import ModelRef, user_message
+from reprise.domain.models import CompletionRequest
 from reprise.providers import builtin
-from reprise.providers.builtin.supervisor import BuiltinModel, Failed
+from reprise.providers.builtin.supervisor import BuiltinModel, Failed, Loading
 from reprise.providers.openai_compatible import OpenAICompatible
 from reprise.storage.settings_file import SettingsFile
 from reprise.storage.worker import Worker
 from support.aio import Aio
 from support.clock import ManualClock
-from support.supervised import DIES, REFUSES, SERVES, Supervised
+from support.supervised import DIES, REFUSES, SERVES, SILENT, Supervised
 
 OWN_MODEL = {"provider.url": "https://api.example.org", "provider.model": "large"}
 
@@ -176,3 +178,27 @@ def test_one_provider_is_made_once(tmp_path: Path) -> None:
     ref = stage.models.default()
     assert ref is not None
     assert stage.models.provider(ref) is stage.models.provider(ref)
+
+
+def test_a_stop_while_the_built_in_model_loads_is_a_stop(aio: Aio, tmp_path: Path) -> None:
+    """F37: no failure comes of it, and the model goes on loading for whoever asks next."""
+    supervised = Supervised(SILENT)
+    stage = Stage(tmp_path, model=supervised.model)
+    request = CompletionRequest(builtin.INFO.ref, (user_message("Hi"),))
+
+    async def story() -> None:
+        async with supervised.running() as model:
+            await supervised.until(Loading)
+
+            async def consume() -> None:
+                async for _ in stage.models.provider(builtin.INFO.ref).stream(request):
+                    pass
+
+            asking = asyncio.ensure_future(consume())
+            await asyncio.sleep(0)
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
+            assert isinstance(model.state, Loading)
+
+    aio(story())

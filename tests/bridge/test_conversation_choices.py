@@ -16,7 +16,7 @@ from reprise.domain.models import ModelInfo
 from reprise.domain.sessions import ModelChange
 from reprise.domain.turns import is_busy
 from support.bridge import MODEL, OTHER, BridgeStage, FixedCatalog, end_of, recorder
-from support.engine import FakeTools, FaultyLog, calls, fails, pong, says, texts
+from support.engine import HANG, FakeTools, FaultyLog, calls, fails, pong, says, texts
 from support.qt import Recorder
 
 Play = Callable[..., None]
@@ -112,7 +112,7 @@ def test_a_model_chosen_while_a_reply_streams_counts_from_the_next_prompt(play: 
 
 
 def test_a_switch_that_cannot_be_stored_is_said(play: Play) -> None:
-    """F84: nothing is silent about the disk."""
+    """S13: nothing is silent about the disk, and memory equals it."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -121,12 +121,13 @@ def test_a_switch_that_cannot_be_stored_is_said(play: Play) -> None:
         chat.choose_model(OTHER)
         await stage.clock.drain()
         assert problems.seen == [("problem", "The disk is full.")]
+        await stage.assert_memory_equals_disk(chat)
 
     play(scene, says("hi"), wrap=lambda log: FaultyLog(log, refuse={"append"}))
 
 
 def test_the_round_limit_asks_and_the_answer_goes_on(play: Play) -> None:
-    """D15, T1: the question is a state of the turn, and Continue raises the limit once."""
+    """D15, T1, F31: the question is a state of the turn, and Continue raises the limit once."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -161,6 +162,30 @@ def test_esc_at_the_question_answers_stop_and_keeps_the_results(play: Play) -> N
         await stage.assert_memory_equals_disk(chat)
 
     play(scene, calls("ping"), tools=FakeTools(ping=pong))
+
+
+@pytest.mark.parametrize("reply", [[HANG], fails()], ids=["in the next request", "in its wait"])
+def test_stop_works_as_ever_once_a_question_was_answered(play: Play, reply: list[object]) -> None:
+    """F32: the answer is no stop (F31), and the stop behind it is one."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        heard = recorder(chat)
+        await stage.send(chat)
+        chat.answer(Answer.CONTINUE)
+        await stage.clock.drain()
+        assert "finished" not in heard.names()
+        assert len(stage.provider.requests) == 2
+        chat.stop()
+        await stage.clock.drain()
+        assert end_of(heard).outcome is Outcome.STOPPED
+        assert chat.pending is not None
+        assert (chat.pending.after_tools, chat.is_busy) == (True, False)
+        await stage.clock.advance(600)
+        assert len(stage.provider.requests) == 2
+        await stage.assert_memory_equals_disk(chat)
+
+    play(scene, calls("ping"), reply, tools=FakeTools(ping=pong))
 
 
 def test_the_answer_always_holds_for_one_turn_and_its_retries_only(play: Play) -> None:

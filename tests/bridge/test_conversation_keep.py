@@ -255,3 +255,24 @@ def test_the_attempt_that_was_kept_stays_in_the_history(play: Play) -> None:
         assert attempt.data.parts == (TextPart("half"),)
 
     play(scene, HALF)
+
+
+def test_what_a_stopped_continue_said_is_kept_whole_with_what_it_went_on_from(play: Play) -> None:
+    """D5, N1: the kept reply holds the text of the first attempt and says so."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = await stopped(stage)
+        ((first,),) = chat.history.attempts.values()
+        chat.go_on()
+        await stage.clock.drain()
+        chat.stop()
+        await stage.clock.drain()
+        chat.keep()
+        await stage.clock.drain()
+        stored = await stage.stored(chat)
+        assert texts(stored) == [("user", "hello"), ("assistant", "half more")]
+        assert stored[1].reply is not None
+        assert stored[1].reply.goes_on_from == first.id
+        await stage.assert_memory_equals_disk(chat)
+
+    play(scene, HALF, [TextDelta(" more"), HANG])

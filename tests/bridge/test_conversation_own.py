@@ -8,7 +8,7 @@ from reprise.domain.messages import ModelRef
 from reprise.domain.retry import RetryPolicy
 from reprise.domain.sessions import ParamsChange
 from support.bridge import MODEL, OTHER, BridgeStage, answered, said, shown, waiting
-from support.engine import fails, says, texts
+from support.engine import FaultyLog, fails, says, texts
 from support.qt import Recorder
 
 Play = Callable[..., None]
@@ -150,3 +150,23 @@ def test_a_message_while_one_is_pending_simply_follows_it(play: Play) -> None:
         await stage.assert_memory_equals_disk(chat)
 
     play(scene, fails(), says("one"), delays=())
+
+
+def test_a_choice_that_could_not_be_recorded_does_not_outlive_a_step(play: Play) -> None:
+    """B8: what the branch says counts again."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = await answered(stage)
+        chat.regenerate()
+        await stage.clock.drain()
+        chat.choose_model(OTHER)
+        chat.set_policy("off")
+        await stage.clock.drain()
+        assert (chat.model, chat.policy_name) == (OTHER, "off")
+        models = Recorder(model=chat.model_changed)
+        chat.step_branch(chat.history.branch[-1].id, -1)
+        await stage.clock.drain()
+        assert (chat.model, chat.policy_name) == (MODEL, None)
+        assert models.seen == [("model", MODEL)]
+
+    play(scene, says("one"), says("two"), wrap=lambda log: FaultyLog(log, refuse={"append"}))

@@ -106,7 +106,7 @@ def test_all_at_once_are_as_many_prompts_of_one_turn(play: Play) -> None:
 
 
 def test_stop_gives_the_queue_back_to_the_composer(play: Play) -> None:
-    """D11, I5: joined by blank lines, in order, and gone from the queue on disk too."""
+    """D11, I5, C12: joined by blank lines, in order, and gone from the queue on disk too."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -163,7 +163,7 @@ def test_a_failed_turn_keeps_the_queue_until_its_retry_has_completed(play: Play)
 
 
 def test_stop_while_a_queued_message_is_delivered_leaves_it_pending_and_gives_the_rest_back(play: Play) -> None:
-    """D6, D11: the message gets to the branch first; nothing is sent for it, and nothing behind it."""
+    """D6, D11, C10: the message gets to the branch first; nothing is sent for it, and nothing behind it."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()

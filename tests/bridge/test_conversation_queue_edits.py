@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from reprise.domain.messages import user_message
+from reprise.domain.messages import Message, user_message
+from reprise.domain.ports import LogError
 from reprise.domain.sessions import Queued
-from support.bridge import BridgeStage, held, queue, said, waiting
+from support.bridge import OTHER, BridgeStage, held, queue, said, shown, waiting
 from support.engine import HANG, FaultyLog, says, texts
 
 Play = Callable[..., None]
@@ -132,3 +134,105 @@ def test_a_delivery_that_cannot_be_stored_leaves_the_message_in_the_queue(play: 
         assert [text for _, text in texts(await stage.stored(chat))] == ["a", "one", "c", "two", "b", "three"]
 
     play(scene, wrap=lambda log: FaultyLog(log, refuse=refused))
+
+
+def test_a_long_text_is_queued_edited_and_given_back_whole(play: Play) -> None:
+    """F114: no mark stands for any part of it, in the queue, on disk, in the request or back in the composer."""
+    long = "\n".join(f"line {number} 😀" for number in range(20_000))
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        end = held(stage, "one")
+        stage.provider._replies.append([HANG])
+        told = said(chat)
+        await stage.send(chat, "a")
+        await queue(stage, chat, long, long + "!")
+        assert waiting(chat) == [long, long + "!"]
+        assert [entry.data.message.text for entry in (await stage.history(chat)).queue] == [long, long + "!"]  # type: ignore[union-attr]
+        end()
+        await stage.clock.drain()
+        assert stage.provider.requests[-1].messages[-1].text == long
+        chat.stop()
+        await stage.clock.drain()
+        assert ("returned", long + "!") in told.seen
+
+    play(scene)
+
+
+class Choosy:
+    """The log, but it refuses one prompt."""
+
+    def __init__(self, log: object, text: str) -> None:
+        self._log = log
+        self.text = text
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._log, name)
+
+        async def open_turn(session: str, message: Message, *arguments: Any, **options: Any) -> Any:
+            if message.text == self.text:
+                raise LogError("The disk is full.")
+            return await method(session, message, *arguments, **options)
+
+        return open_turn if name == "open_turn" else method
+
+
+def test_a_delivery_of_several_that_breaks_off_leaves_the_rest_until_the_retry_has_completed(play: Play) -> None:
+    """I6: what got to the branch is pending; what did not is in the queue, and nothing sends it meanwhile."""
+    kept: list[Choosy] = []
+
+    def choosy(log: object) -> Choosy:
+        kept.append(Choosy(log, "c"))
+        return kept[0]
+
+    async def scene(stage: BridgeStage) -> None:
+        stage.catalog.providers[OTHER] = stage.provider
+        chat = stage.chat()
+        end = held(stage, "one")
+        stage.provider._replies += [says("two"), says("three")]
+        await stage.send(chat, "a")
+        await queue(stage, chat, "b", "c")
+        end()
+        await stage.clock.drain()
+        assert (shown(chat), waiting(chat)) == (["a", "one", "b"], ["c"])
+        assert chat.pending is not None
+        assert chat.pending.text == "b"
+        kept[0].text = ""
+        chat.choose_model(OTHER)
+        await stage.clock.drain()
+        assert len(stage.provider.requests) == 1
+        chat.retry()
+        await stage.clock.drain()
+        assert shown(chat) == ["a", "one", "b", "two", "c", "three"]
+        await stage.assert_memory_equals_disk(chat)
+
+    play(scene, wrap=choosy, queue_mode=lambda: "all")
+
+
+def test_stop_between_several_messages_on_their_way_gives_the_rest_back(play: Play) -> None:
+    """D6, D11: the one on its way to the disk gets there; those behind it do not."""
+    slow: set[str] = set()
+    kept: list[FaultyLog] = []
+
+    def holding(log: object) -> FaultyLog:
+        kept.append(FaultyLog(log, hold=slow))  # type: ignore[arg-type]
+        return kept[0]
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        told = said(chat)
+        end = held(stage, "one")
+        await stage.send(chat, "a")
+        await queue(stage, chat, "b", "c")
+        slow.add("open_turn")
+        end()
+        await kept[0].entered.wait()
+        chat.stop()
+        kept[0].release.set()
+        await stage.clock.drain()
+        assert shown(chat) == ["a", "one", "b"]
+        assert told.seen[-1] == ("returned", "c")
+        assert len(stage.provider.requests) == 1
+        await stage.assert_memory_equals_disk(chat)
+
+    play(scene, wrap=holding, queue_mode=lambda: "all")

@@ -51,7 +51,7 @@ def test_the_banner_counts_a_retry_after_of_three_seconds_twice_and_then_the_rep
 
 
 def test_esc_cancels_the_wait_only_and_retry_completes_the_turn(play: Play) -> None:
-    """D7, C3, B2: cancelled, still pending with its failure, then one click away."""
+    """D7, C3, B2, R50: cancelled, still pending with its failure, then one click away."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -71,10 +71,14 @@ def test_esc_cancels_the_wait_only_and_retry_completes_the_turn(play: Play) -> N
         assert len(stage.provider.requests) == 1
         chat.retry()
         await stage.clock.drain()
+        assert chat.pending is not None
+        assert (chat.pending.retry, chat.pending.retries) == (1, 3)
+        chat.retry()
+        await stage.clock.drain()
         assert texts(await stage.stored(chat)) == [("user", "hello"), ("assistant", "ok")]
         await stage.assert_memory_equals_disk(chat)
 
-    play(scene, TOO_FAST, says("ok"))
+    play(scene, TOO_FAST, TOO_FAST, says("ok"))
 
 
 def test_retry_during_the_countdown_retries_now_and_only_once(play: Play) -> None:
@@ -96,7 +100,7 @@ def test_retry_during_the_countdown_retries_now_and_only_once(play: Play) -> Non
 
 
 def test_retry_now_and_esc_in_one_turn_of_the_loop_are_one_decision(play: Play) -> None:
-    """The first wins; the Esc that came a hair later stops the request that it finds."""
+    """F12: the first wins; the Esc that came a hair later stops the request that it finds."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -149,6 +153,31 @@ def test_a_failed_partial_is_gone_from_the_branch_before_the_wait(play: Play) ->
         await stage.clock.drain()
 
     play(scene, fails(FailureKind.SERVER, TextDelta("half")))
+
+
+def test_stop_inside_a_retried_attempt_ends_it_and_counts_what_was_tried(play: Play) -> None:
+    """F11: the second attempt is stopped like the first one would be; both are in the log under their numbers."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        heard = recorder(chat)
+        await stage.send(chat)
+        await stage.clock.advance(5)
+        assert len(stage.provider.requests) == 2
+        chat.stop()
+        await stage.clock.drain()
+        assert end_of(heard).outcome is Outcome.STOPPED
+        assert stage.provider.closed == 2
+        attempts = await stage.attempts(chat)
+        assert [(attempt.number, attempt.state) for attempt in attempts] == [
+            (1, AttemptState.FAILED),
+            (2, AttemptState.STOPPED),
+        ]
+        await stage.clock.advance(600)
+        assert len(stage.provider.requests) == 2
+        await stage.assert_memory_equals_disk(chat)
+
+    play(scene, fails(), [TextDelta("half"), HANG], says("never"))
 
 
 def test_a_wait_over_the_cap_asks_and_waits_only_when_told_to(play: Play) -> None:
@@ -296,7 +325,7 @@ def test_a_retry_whose_time_passed_while_the_program_was_closed_is_never_fired_u
 
 
 def test_a_chat_is_read_once_and_its_pending_turn_is_known(aio: Aio, tmp_path: Path) -> None:
-    """B1, F21: a turn stopped in another life is pending here; loading twice changes nothing."""
+    """B1: a turn stopped in another life is pending here; loading twice changes nothing."""
 
     async def main() -> None:
         first = await BridgeStage.open(tmp_path, [TextDelta("half"), HANG])

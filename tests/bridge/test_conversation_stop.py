@@ -26,7 +26,7 @@ Play = Callable[..., None]
 
 
 def test_stop_on_a_silent_socket_ends_the_turn_at_once(play: Play) -> None:
-    """D6, C1, C9: under 50 ms here; the guard is generous because the machine may be busy."""
+    """D6, C1, C9, F33: under 50 ms here; the guard is generous because the machine may be busy."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -149,7 +149,7 @@ def test_esc_with_nothing_running_does_nothing(play: Play) -> None:
 
 
 def test_a_stop_that_cannot_be_recorded_still_ends_the_turn(play: Play) -> None:
-    """F84: the disk refuses the stopped attempt; the turn is stopped and pending all the same."""
+    """L16: the disk refuses the stopped attempt; the turn is stopped and pending all the same."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -185,7 +185,7 @@ def test_retry_goes_on_with_the_pending_turn_without_a_second_prompt(play: Play)
 
 
 def test_a_message_after_a_stop_keeps_the_partial_as_the_reply(play: Play) -> None:
-    """D6: turn.keep_on_followup, on by default; the model sees what it had said."""
+    """D6, C12: turn.keep_on_followup, on by default; the model sees what it had said."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -216,7 +216,7 @@ def test_a_message_after_a_stop_keeps_the_partial_as_the_reply(play: Play) -> No
 def test_an_empty_partial_or_the_setting_off_keeps_nothing(
     play: Play, reply: list[object], options: dict[str, object]
 ) -> None:
-    """D6, B5: the new message then follows the old one; the log keeps both, the request merges them."""
+    """D6, B5, C12: the new message then follows the old one; the log keeps both, the request merges them."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -243,6 +243,23 @@ def test_a_failed_partial_is_not_kept_by_the_next_message(play: Play) -> None:
     play(scene, fails(FailureKind.SERVER, TextDelta("half")), says("ok"), delays=())
 
 
+def test_a_stopped_partial_behind_which_a_retry_failed_is_not_kept_by_itself(play: Play) -> None:
+    """D6: the message does not follow the Stop any more; Keep would take those words."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        await stage.send(chat, "first")
+        chat.stop()
+        await stage.clock.drain()
+        chat.retry()
+        await stage.clock.drain()
+        assert chat.can_keep
+        await stage.send(chat, "second")
+        assert [text for _, text in texts(await stage.stored(chat))] == ["first", "second", "ok"]
+
+    play(scene, [TextDelta("half"), HANG], fails(), says("ok"), delays=())
+
+
 def test_reasoning_alone_is_a_partial_worth_keeping(play: Play) -> None:
     """D6: non-empty means anything was written."""
 
@@ -258,7 +275,7 @@ def test_reasoning_alone_is_a_partial_worth_keeping(play: Play) -> None:
 
 
 def test_closing_while_a_reply_streams_records_it_as_interrupted(aio: Aio, tmp_path: Path) -> None:
-    """The program's end is not the user's stop: what arrived is kept, the turn is pending at the next start."""
+    """F13, F21: closing is not the user's stop: what arrived is kept, and the turn is pending at the next start."""
 
     async def main() -> None:
         stage = await BridgeStage.open(tmp_path, [TextDelta("half a rep"), HANG])
@@ -284,7 +301,9 @@ def test_closing_while_a_reply_streams_records_it_as_interrupted(aio: Aio, tmp_p
         assert not again.is_busy
         again.retry()
         await later.clock.drain()
+        assert texts(later.provider.requests[0].messages) == [("user", "hello")]
         assert texts(await later.stored(again)) == [("user", "hello"), ("assistant", "whole")]
+        assert len(await later.attempts(again)) == 1
         await later.close()
 
     aio(main())

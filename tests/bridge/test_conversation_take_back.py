@@ -116,7 +116,7 @@ def test_a_prompt_whose_tools_ran_can_be_taken_back(play: Play) -> None:
 
 
 def test_nothing_is_kept_taken_back_or_gone_on_from_while_a_reply_streams(play: Play) -> None:
-    """B13: refused with the reason; the text given to `resend` stays."""
+    """B13, F48: refused with the reason; the text given to `resend` stays."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()

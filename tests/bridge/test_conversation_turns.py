@@ -38,7 +38,7 @@ def test_a_turn_that_succeeds_leaves_a_prompt_and_a_reply(play: Play) -> None:
 
 
 def test_the_prompt_is_stored_before_anything_is_sent(play: Play) -> None:
-    """L1: at the time of the request the prompt is on disk, and the composer was told."""
+    """L1, L14: at the time of the request the prompt is on disk, and the composer was told."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -170,7 +170,7 @@ def test_without_a_model_sending_is_refused_until_there_is_one(play: Play) -> No
 
 
 def test_a_prompt_that_cannot_be_stored_is_the_composers_again(play: Play) -> None:
-    """L1, S13: nothing was sent, nothing is half stored, and the window says why."""
+    """L1, S13, L20: nothing was sent, nothing is half stored, and the window says why."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -302,7 +302,7 @@ def test_whoever_hears_of_the_end_may_send_at_once(play: Play) -> None:
 
 
 def test_two_sessions_stream_at_the_same_time(play: Play) -> None:
-    """Neither waits for the other, and stopping one leaves the other alone."""
+    """N10: neither waits for the other, and stopping one leaves the other alone."""
 
     async def scene(stage: BridgeStage) -> None:
         first, second = stage.chat(), stage.chat()

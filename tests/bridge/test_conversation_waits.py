@@ -100,7 +100,7 @@ def test_esc_during_such_a_wait_takes_its_time_back(play: Play) -> None:
 
 
 def test_esc_before_the_wait_has_begun_ends_it_too(play: Play) -> None:
-    """D6: the time is on its way to the disk; no countdown starts behind the Esc."""
+    """D6, C10, F12: the time is on its way to the disk; no countdown starts behind the Esc."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()

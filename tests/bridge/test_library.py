@@ -155,7 +155,7 @@ def test_a_turn_that_ends_out_of_sight_is_unread_until_it_is_shown(play: Play) -
 
 
 def test_marks_follow_a_turn_through_its_countdown(play: Play) -> None:
-    """Streaming, counting down with its seconds, pending, and nothing once the reply is there."""
+    """N3, N10: streaming, counting down with its seconds, pending, and nothing once the reply is there."""
 
     async def scene(stage: BridgeStage) -> None:
         library = stage.library()

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
+from reprise.bridge.signals import until
 from reprise.domain.deltas import TextDelta
+from reprise.domain.messages import ToolCallPart
 from reprise.domain.ports import Draft, LogError
 from reprise.domain.sessions import AttemptState
 from support.aio import Aio
 from support.bridge import BridgeStage, chats, lives, titles
-from support.engine import HANG, fails, says
+from support.engine import HANG, FakeTools, FaultyLog, calls, fails, pong, says
 
 Play = Callable[..., None]
 
@@ -114,6 +118,46 @@ def test_trashing_a_session_ends_its_work_and_touches_no_other(play: Play, reply
     play(scene, [HANG], reply)
 
 
+async def trashed(library: Library, chat: Conversation) -> None:
+    """A chat moved to the trash."""
+    gone = asyncio.ensure_future(until(library.trashed))
+    await asyncio.sleep(0)
+    library.trash(chat.session_id)
+    await gone
+
+
+@pytest.mark.parametrize("how", ["trash", "close"])
+def test_a_session_ends_only_once_its_tools_have_their_results_on_disk(play: Play, how: str) -> None:
+    """F38: what ran is recorded, however slow the disk; what did not end leaves no call without a result."""
+    hanging = asyncio.Event()
+    kept: list[FaultyLog] = []
+
+    async def hang(call: ToolCallPart) -> str:
+        hanging.set()
+        await asyncio.Event().wait()
+        return "never"
+
+    def slow(log: object) -> FaultyLog:
+        kept.append(FaultyLog(log, hold={"record_result"}))  # type: ignore[arg-type]
+        return kept[0]
+
+    async def scene(stage: BridgeStage) -> None:
+        library = stage.library()
+        (chat,) = await chats(stage, library, "one")
+        await hanging.wait()
+        await kept[0].entered.wait()
+        ended = asyncio.ensure_future(chat.close() if how == "close" else trashed(library, chat))
+        await stage.clock.drain()
+        assert not ended.done()
+        kept[0].release.set()
+        await ended
+        stored = await stage.stored(chat)
+        assert [message.role for message in stored] == ["user", "assistant", "tool"]
+        assert (await stage.history(chat)).session.pending
+
+    play(scene, calls("ping", "hang"), tools=FakeTools(ping=pong, hang=hang), wrap=slow)
+
+
 def test_the_draft_of_a_trashed_session_stays_its_own_over_a_restart(aio: Aio, tmp_path: Path) -> None:
     """N11: it is not gathered into the new chat, and is there again once the session is."""
 
@@ -176,7 +220,7 @@ def test_a_session_that_cannot_be_trashed_is_in_the_list_again(play: Play) -> No
 
 
 def test_a_trash_while_the_chat_is_being_read_is_harmless(aio: Aio, tmp_path: Path) -> None:
-    """F84: the read ends for nobody; no row and no conversation comes back by it."""
+    """The read ends for nobody; no row and no conversation comes back by it."""
 
     async def main() -> None:
         before = await BridgeStage.open(tmp_path, says("hi"))

@@ -127,7 +127,7 @@ def test_a_cancel_after_the_due_time_comes_too_late(played: Played) -> None:
 
 
 def test_extending_moves_the_due_time_both_ways(played: Played) -> None:
-    """Design section 4: `extend`."""
+    """N4, design section 4: `extend`."""
 
     async def scene(stage: Stage) -> None:
         wait = await stage.hold(3)
@@ -160,7 +160,7 @@ def test_extending_into_the_past_retries_at_once(played: Played) -> None:
 
 
 def test_waking_from_sleep_retries_at_once(played: Played) -> None:
-    """The clock jumped past the due time while the computer slept."""
+    """N5: the clock jumped past the due time while the computer slept."""
 
     async def scene(stage: Stage) -> None:
         wait = await stage.hold(80)

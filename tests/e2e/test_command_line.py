@@ -105,6 +105,8 @@ def test_an_unanswered_call_is_shown_and_not_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_and_saves(tmp_path: Path, number: signal.Signals) -> None:
+    """F33, C1: the loop idles on a silent socket; the turn is stopped, recorded, and the program ends in order."""
+
     async def story() -> None:
         async with WireServer({"a": Play((event(content="half an ans"),), end="hang")}) as server:
             arguments = [part for part in say(tmp_path, server.url("a")) if part != "--json"]

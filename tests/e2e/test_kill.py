@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sqlite3
 import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,6 +17,7 @@ from support.aio import Aio
 from support.clock import ManualClock
 from support.process import event, reply, start
 from support.program import ProgramStage
+from support.storage import watched
 from support.wire_server import Play, WireServer
 
 AT_RISK_S = 0.25
@@ -38,8 +37,7 @@ async def most_at_risk_s(server: WireServer, folder: Path) -> float:
     One kill finds the store anywhere between two saves. What another process reads from the file survives a kill.
     """
     most_s = 0.0
-    address = f"{(folder / 'reprise.db').as_uri()}?mode=ro"
-    with closing(sqlite3.connect(address, uri=True)) as db:
+    with watched(folder) as db:
         for count in range(1, KILLED_AFTER + 1):
             await server.wrote(count)
             at = time.monotonic()

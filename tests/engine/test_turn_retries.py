@@ -38,7 +38,7 @@ Play = Callable[..., None]
 
 
 def test_two_failures_and_a_success_leave_one_prompt_and_one_reply(play: Play) -> None:
-    """R3, R4, L2: three requests, exactly two messages on disk, the prompt's text unchanged."""
+    """R3, R4, L2, R27, F22: three requests, exactly two messages on disk, the prompt's text unchanged."""
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider(lost("fail-1"), lost("fail-2"), says("ok"))
@@ -46,12 +46,13 @@ def test_two_failures_and_a_success_leave_one_prompt_and_one_reply(play: Play) -
         assert ending(events) == TurnFinished(Outcome.COMPLETED)
         assert len(provider.requests) == 3
         assert texts(await stage.stored()) == [("user", "hello"), ("assistant", "ok")]
+        assert len((await stage.history()).branch) == 2
 
     play(scene)
 
 
 def test_an_exhausted_turn_is_pending_and_a_manual_retry_completes_it(play: Play) -> None:
-    """R2, R12, B2: one delay is two requests; Retry then adds the reply and no second prompt."""
+    """R2, R12, B2, R4: one delay is two requests; Retry then adds the reply and no second prompt."""
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider(lost("fail-1"), lost("fail-2"), says("ok"))
@@ -111,7 +112,7 @@ def test_deltas_alone_are_no_progress(play: Play) -> None:
 
 
 def test_a_failed_attempt_stays_in_the_log_and_leaves_the_context(play: Play) -> None:
-    """R25, R26, D5: the log holds the failed attempt, the branch and the next request hold none of it."""
+    """R25, R26, D5, F13: the log holds the failed attempt, the branch and the next request hold none of it."""
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider(fails(FailureKind.SERVER, TextDelta("temporary"), words="HTTP 503"), says("ok"))
@@ -233,6 +234,28 @@ def test_the_scheduled_event_carries_the_stored_attempt(play: Play) -> None:
         (failed,) = [event for event in events if isinstance(event, AttemptFailed)]
         assert scheduled.attempt == failed.entry
         assert scheduled.pending.failure == failed.failure
+
+    play(scene)
+
+
+def test_a_scheduled_retry_says_which_how_long_and_why_and_the_first_message_ends_it(play: Play) -> None:
+    """R47: attempt, budget, delay and cause at the start; the success is the round's message, not the turn's end."""
+
+    async def scene(stage: EngineStage) -> None:
+        provider = ScriptedProvider(lost("one"), calls("ping"), lost("two"), says("done"))
+        began = stage.clock.now()
+        events = await stage.send(stage.turn(provider, 5.0, 10.0, tools=FakeTools(ping=pong)))
+        told = [event.pending for event in events if isinstance(event, RetryScheduled)]
+        assert [(pending.retry, pending.retries, (pending.due_at or 0.0) - began) for pending in told] == [
+            (1, 2, 5.0),
+            (1, 2, 10.0),
+        ]
+        assert [pending.failure and pending.failure.message for pending in told] == [
+            "RuntimeError: one",
+            "RuntimeError: two",
+        ]
+        names = [type(event).__name__ for event in events]
+        assert names.index("RetryStarted") < names.index("RoundCompleted") < names.index("ToolCallStarted")
 
     play(scene)
 

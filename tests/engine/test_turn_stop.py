@@ -97,7 +97,7 @@ def test_a_cancel_while_the_prompt_is_being_stored_sends_nothing(play: Play) -> 
 
 
 def test_stopping_in_mid_stream_keeps_what_arrived_beside_the_branch(play: Play) -> None:
-    """C1, D5: the partial is in the log, the branch is the prompt alone."""
+    """C1, D5, L14: the partial is in the log, the branch is the prompt alone."""
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider([TextDelta("Half a "), TextDelta("sentence"), HANG])
@@ -288,7 +288,7 @@ def test_a_stop_that_cannot_be_recorded_is_still_a_stop(play: Play, caplog: pyte
 
 
 def test_stopping_while_a_tool_runs_keeps_the_finished_calls(play: Play, caplog: pytest.LogCaptureFixture) -> None:
-    """C7, C8, D12, F20: what landed is on disk and is never run again; the hanging call leaves no trace."""
+    """C7, C8, D12, F20, L14: what landed is on disk and is never run again; the hanging call leaves no trace."""
 
     async def scene(stage: EngineStage) -> None:
         hanging = asyncio.Event()

@@ -107,7 +107,7 @@ def test_a_retry_goes_on_from_the_recorded_results_and_runs_no_tool_twice(play: 
 
 
 def test_a_turn_that_fails_after_tools_is_pending_after_tools(play: Play) -> None:
-    """B1, B3: its text is the prompt's, and Retry goes on from the results."""
+    """B1, B3, L14: its text is the prompt's, and Retry goes on from the results."""
 
     async def scene(stage: EngineStage) -> None:
         tools = FakeTools(ping=pong)

@@ -105,7 +105,7 @@ def test_a_retry_after_over_the_cap_asks_instead_of_waiting(play: Play) -> None:
 
 
 def test_a_turn_never_waits_longer_than_its_ceiling(play: Play) -> None:
-    """D4: waits of all rounds add up; the one that would pass the ceiling is not made."""
+    """D4, N19: waits of all rounds add up; the one that would pass the ceiling is not made."""
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider(lost(), calls("ping"), lost(), calls("ping"), lost())
@@ -135,7 +135,7 @@ def test_a_computer_that_slept_through_a_wait_did_not_use_up_the_ceiling(play: P
 
 
 def test_cancelling_the_wait_sends_nothing_more_and_leaves_the_turn_pending(play: Play) -> None:
-    """C3, R11, R32: no further request, the text is pending, and nothing is scheduled on disk."""
+    """C3, R11, R32, R4: no further request, the text is pending, and nothing is scheduled on disk."""
 
     async def scene(stage: EngineStage) -> None:
         provider = ScriptedProvider(lost(), says("never"))

@@ -15,6 +15,7 @@ from reprise.domain.failures import FailureKind
 from reprise.providers import tls
 from reprise.providers.endpoint import Endpoint
 from reprise.providers.openai_compatible import OpenAICompatible
+from support.process import refusal
 from support.replies import GOOD, KEPT, KEY, REQUEST, ask, text_event
 from support.wire_server import Play, WireServer
 
@@ -92,6 +93,35 @@ def test_a_fresh_connection_that_dies_is_a_failure() -> None:
             assert (failure.kind, failure.retryable) == (FailureKind.NETWORK, True)
             assert "before the reply began" in failure.message
             assert server.connections == 1
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize(
+    ("play", "kind", "retryable", "asked_s"),
+    [
+        (refusal(429, "You exceeded your current quota, please check your billing."), "quota", False, None),
+        (refusal(429, "slow down", retry_after="7"), "rate_limit", True, 7.0),
+        (refusal(429, "tomorrow", retry_after="9000"), "rate_limit", False, 9000.0),
+        (refusal(503, "down", retry_after="5"), "server", True, 5.0),
+    ],
+    ids=["quota", "limit", "over the cap", "server"],
+)
+def test_a_refusal_is_handed_on_at_once_and_asked_for_once(
+    play: Play, kind: str, retryable: bool, asked_s: float | None
+) -> None:
+    """F3, F8: below the policy nothing is asked again and nothing waits, however long the provider wants."""
+
+    async def main() -> None:
+        async with WireServer({"a": play}) as server:
+            provider = OpenAICompatible(Endpoint(server.url("a")))
+            began = time.perf_counter()
+            _, failure = await ask(provider)
+            assert time.perf_counter() - began < 4.0
+            await provider.aclose()
+            assert failure is not None
+            assert (failure.kind, failure.retryable, failure.retry_after_s) == (kind, retryable, asked_s)
+            assert (server.connections, len(server.requests)) == (1, 1)
 
     asyncio.run(main())
 

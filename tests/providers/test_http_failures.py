@@ -51,7 +51,7 @@ def in_stream(value: Any) -> Failure:
     ],
 )
 def test_class_comes_from_code_and_status_before_words(status: int, body: Any, kind: str) -> None:
-    """D1, R33, R40, R43, F2 to F4, design rule 12."""
+    """D1, R33, R40, R41, R43, F2, F3, F4, design rule 12: digits inside words decide nothing."""
     assert response(status, body).kind == kind
 
 
@@ -117,7 +117,7 @@ def test_the_key_never_comes_back() -> None:
 
 
 def test_request_ids_and_details_are_kept() -> None:
-    """N9: what support asks for."""
+    """N9, F15: what support asks for."""
     failure = response(500, {"error": {"message": "m", "type": "server_error"}}, x_request_id="req_1")
     assert (failure.request_id, failure.provider_detail, failure.status) == ("req_1", "server_error", 500)
     assert response(500, {"error": {"message": "m"}, "request_id": "req_2"}).request_id == "req_2"
@@ -186,9 +186,10 @@ def test_errors_inside_a_stream(value: Any, kind: str, status: int | None) -> No
     ],
 )
 def test_finish_words(reason: str, kind: str | None) -> None:
-    """F16: an unknown word is a normal end."""
+    """F16, L17: an unknown word is a normal end."""
     failure = failure_of_finish(Exchange(URL), reason)
     assert (failure and failure.kind) == kind
+    assert failure is None or reason in failure.message
 
 
 JSON = st.recursive(

@@ -137,12 +137,13 @@ def test_a_lone_surrogate_can_be_sent() -> None:
         ([{"choices": [{"text": "old wire", "finish_reason": None}]}], "", "old wire"),
         ([{"choices": [{"index": 1, "delta": {"content": "b"}}, {"index": 2, "delta": {"content": "x"}}]}], "", "b"),
         ([{"choices": [{"delta": {"content": "b"}}]}, {"choices": [{"message": {"content": "b"}}]}], "", "b"),
+        ([chunk(reasoning_content="a"), {"choices": [{"message": {"reasoning_content": "a"}}]}], "a", ""),
         ([{"choices": None}, {"choices": [None, 5]}, {"choices": {}}, {"choices": [{"delta": "x"}]}], "", ""),
         (["null", "", "  ", ": ping", "[]", "5", '"x"', {"type": "ping"}, {"id": "x"}], "", ""),
     ],
 )
 def test_text_and_reasoning_wherever_they_stand(values: list[Any], thinking: str, text: str) -> None:
-    """F51, F55, F56, F60: never lost, never twice, never mixed; odd values are skipped."""
+    """F51, F55, F56, F60, L6: never lost, never twice, never mixed; odd values are skipped."""
     partial, reader, _ = read(*values)
     assert (partial.thinking, partial.text) == (thinking, text)
     assert reader.failure is None
@@ -201,7 +202,7 @@ def test_an_empty_finish_reason_is_none() -> None:
 
 
 def test_an_error_after_a_complete_reply_does_not_spoil_it() -> None:
-    """Complete is complete."""
+    """L17: complete is complete."""
     partial, reader, _ = read(chunk(content="a", finish="stop"), {"error": {"message": "late"}}, "{broken")
     assert (partial.text, reader.failure) == ("a", None)
 
@@ -227,7 +228,7 @@ def test_an_error_after_a_complete_reply_does_not_spoil_it() -> None:
     ],
 )
 def test_errors_and_garbage_inside_a_stream(value: Any, kind: str) -> None:
-    """D1: the text before it stays, the failure has its class."""
+    """D1, L17: the text before it stays, the failure has its class."""
     partial, reader, _ = read(chunk(content="Par"), value)
     assert partial.text == "Par"
     assert reader.failure is not None

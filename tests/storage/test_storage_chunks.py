@@ -66,7 +66,7 @@ def test_neighbours_of_one_kind_are_one_row_a_flush(tmp_path: Path) -> None:
 
 
 def test_what_streams_does_not_wait_for_a_busy_disk(tmp_path: Path) -> None:
-    """At most 250 ms of text are at risk on any disk; what is final is synced, before and after, as ever."""
+    """F100: at most 250 ms of text are at risk on any disk; what is final is synced, before and after, as ever."""
 
     async def main() -> None:
         clock = ManualClock()

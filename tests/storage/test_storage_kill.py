@@ -26,7 +26,7 @@ MOST_LOST_S = 0.25
 
 @pytest.mark.timeout(3600)
 def test_what_was_acknowledged_survives_kill_nine(tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """L1, F73, F74, N11: every prompt, reply, fork and queued message is there once, at most 250 ms of text is lost."""
+    """L1, F73, F74, F100, N11: every prompt, reply, fork and queued message is there once, but for 250 ms of text."""
     rounds = 1000 if request.config.getoption("--full", default=False) else 40
     rng = random.Random(20)
     prompts = 0

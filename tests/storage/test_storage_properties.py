@@ -104,7 +104,7 @@ values = (
 @given(values)
 @settings(max_examples=300, deadline=None)
 def test_every_value_comes_back_as_it_was_stored(value: EntryData) -> None:
-    """What SQLite cannot store is replaced, and then nothing changes any more."""
+    """B7: what SQLite cannot store is replaced, and then nothing changes any more."""
     kind, data = encode(value)
     data.encode()
     once = decode(kind, data)

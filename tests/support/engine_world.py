@@ -139,7 +139,7 @@ class MortalLog:
 
 @dataclass
 class Beside:
-    """The reply that stands while another is made: where the branch ended, pending or not, and the newest entry of then."""
+    """The reply that stands while another is made: where its branch ends, pending or not; the newest entry of then."""
 
     leaf: str | None
     is_pending: bool

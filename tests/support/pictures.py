@@ -12,6 +12,7 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from reprise.ui.controls import Button, Elided, Kind
+from reprise.ui.overlay import Sheet
 from support.window import WindowStage
 
 READABLE = 4.5
@@ -58,8 +59,9 @@ def overlapping(widgets: list[QWidget]) -> list[str]:
 
 
 def words(stage: WindowStage) -> Iterator[QWidget]:
-    """Every visible button and line of text that says something and can be used now."""
-    for widget in stage.window.findChildren(QWidget):
+    """Every visible button and line of text that can be used now; of an open sheet only, if there is one."""
+    sheets = [sheet for sheet in stage.window.findChildren(Sheet) if sheet.is_open]
+    for widget in (sheets[-1] if sheets else stage.window).findChildren(QWidget):
         says = isinstance(widget, QAbstractButton | QLabel | Elided) and bool(widget.text())
         if says and widget.isVisible() and widget.isEnabled() and not widget.visibleRegion().isEmpty():
             yield widget

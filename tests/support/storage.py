@@ -39,6 +39,13 @@ def raw(folder: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
+@contextmanager
+def watched(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The database file read-only, while the program writes it."""
+    with closing(sqlite3.connect(f"{(folder / 'reprise.db').as_uri()}?mode=ro", uri=True)) as connection:
+        yield connection
+
+
 def damage(folder: Path, entry: str, change: str) -> None:
     """Change an entry's row as no store would: `change` is the SET clause."""
     with raw(folder) as db:

@@ -14,14 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
 
 from reprise.domain.ports import Draft
 from reprise.ui.theme import Scheme
+from reprise.ui.timeline.lines import FoldBlock
 from support.clock import ManualClock
 from support.pictures import area, cut_words, overlapping, pale_words, settle, shown, small_targets, take
-from support.window import ABSENT, WindowStage
+from support.window import ABSENT, LARGE, WindowStage
 
 pytestmark = pytest.mark.slow_callbacks
 
@@ -68,6 +70,7 @@ LIMITED = {
         "request_id": "gen-1761054821-Kx3VbQmT0c",
     }
 }
+BUSY = {"fail": {"kind": "overloaded", "status": 529, "message": "busy"}}
 REFUSED = {"fail": {"kind": "auth", "status": 401, "message": "No auth credentials found"}}
 
 
@@ -89,14 +92,14 @@ async def waiting(stage: WindowStage) -> None:
     """Nothing has come for 7 s."""
     await stage.send(MORE)
     await stage.clock.advance(7)
-    stage.window.deeds._view._tick.timeout.emit()
+    stage.window.deeds._view._silence._tick.timeout.emit()
 
 
 async def stalled(stage: WindowStage) -> None:
     """Nothing more has come for 21 s."""
     await stage.send(MORE)
     await stage.clock.advance(21)
-    stage.window.deeds._view._tick.timeout.emit()
+    stage.window.deeds._view._silence._tick.timeout.emit()
 
 
 async def stopped(stage: WindowStage) -> None:
@@ -105,10 +108,15 @@ async def stopped(stage: WindowStage) -> None:
     stage.window.page.composer.button.click()
 
 
-async def exhausted(stage: WindowStage) -> None:
-    """All retries are used up, and Details is open."""
+async def given_up(stage: WindowStage) -> None:
+    """All retries are used up."""
     await stage.send(MORE)
-    await stage.clock.advance(600)
+    await stage.clock.advance(21)
+
+
+async def exhausted(stage: WindowStage) -> None:
+    """So they are, and Details is open."""
+    await given_up(stage)
     stage.find("detailsButton").click()
 
 
@@ -162,6 +170,49 @@ async def settings_retry(stage: WindowStage) -> None:
     stage.window.deeds._settings.show_page(2)
 
 
+async def limited(stage: WindowStage) -> None:
+    """A retry waits over a partial; two messages wait behind it."""
+    await stage.send(MORE)
+    await stage.send("And the one that yields them?")
+    stage.window.page.composer.set_text("Then write the test.")
+    QTest.keyClick(stage.window.page.composer.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
+
+
+async def offline(stage: WindowStage) -> None:
+    """The system says that there is no network."""
+    stage.stage.network.set_offline(True)
+    await stage.send(MORE)
+
+
+async def fallback(stage: WindowStage) -> None:
+    """Another model answered when the retries were used up."""
+    stage.catalog.second = LARGE
+    await stage.send("Is a generator the right shape here?")
+    await stage.clock.advance(3)
+
+
+async def versions(stage: WindowStage) -> None:
+    """A second version of a reply with an attempt before it, opened; its prompt is being edited."""
+    await stage.send("Suggest a name for the function that counts good and bad rows.")
+    await stage.clock.advance(3)
+    stage.window.commands.action("regenerate").trigger()
+    await stage.drain()
+    view = stage.window.deeds._view.timeline
+    fold = next(placed for placed in view.scroller.placed if isinstance(placed.block, FoldBlock))
+    view.toggle(fold.message, fold.block.fold)
+    stage.window.deeds._view.edit_last()
+    view.pointer.hover(QPointF(view.column_left + 60, fold.top))
+
+
+async def interrupted(stage: WindowStage) -> None:
+    """The next start after a crash; a chat was moved to the trash since."""
+    await stage.send(MORE)
+    stage.conversation.stop()
+    await stage.drain()
+    stage.window.sessions.tell_interrupted((stage.conversation.session_id,))
+    stage.window.toast("“Trip to Lyon” is in the trash.", "Undo", lambda: None)
+
+
 @dataclass(frozen=True, slots=True)
 class State:
     """One picture: how the window gets there, the attempts its model plays, and which widgets it must show."""
@@ -176,15 +227,16 @@ class State:
 
 
 FRAME = ("sidebar", "newChatButton", "settingsButton", "chatTitle", "modelPicker", "moreButton", "sidebarButton")
+SMALL = ("chatTitle", "modelPicker", "moreButton", "sidebarButton")  # the sidebar has no room
 WRITING = ("composer", "sendButton")
 BANNER = ("retryBanner", "retryBannerText", "retryNowButton", "extendRetryButton", "cancelRetryButton")
 CARD = ("pendingCard", "pendingTitle", "retryButton")
-TEN = ("delays", (5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0))
+TEN = ("delays", (2.0,) * 10)
 GIVEN_UP = tuple([[HALF, LIMITED]] + [[LIMITED]] * 10)
 
 STATES = (
     State("conversation", conversation, ([REPLY],), (*FRAME, *WRITING, "timeline", "sessionList")),
-    State("conversation-200", conversation, ([REPLY],), (*FRAME, *WRITING, "timeline"), zoom=2.0),
+    State("conversation-200", conversation, ([REPLY],), (*SMALL, *WRITING, "timeline"), zoom=2.0),
     State("streaming", conversation, ([LEAD + LIST + HALF, HANG],), (*FRAME, *WRITING, "timeline")),
     State("waiting", waiting, ([{"wait": 60}],), (*FRAME, *WRITING, "timeline")),
     State("stalled", stalled, ([HALF, HANG],), (*FRAME, *WRITING, "timeline")),
@@ -196,7 +248,7 @@ STATES = (
         options=(("delays", (12.0,) * 10),),
     ),
     State("pending", exhausted, GIVEN_UP, (*FRAME, *WRITING, *CARD, "detailsButton", "attemptDetails"), options=(TEN,)),
-    State("pending-200", exhausted, GIVEN_UP, (*FRAME, *WRITING, "pendingCard"), zoom=2.0, options=(TEN,)),
+    State("pending-200", given_up, GIVEN_UP, (*SMALL, *WRITING, "pendingCard"), zoom=2.0, options=(TEN,)),
     State("needs-you", refused, ([LEAD], [REFUSED]), (*FRAME, *WRITING, *CARD, "pendingAdvice", "enterKeyButton")),
     State(
         "key-field",
@@ -216,6 +268,43 @@ STATES = (
     ),
     State("settings-retry", settings_retry, ([REPLY],), ("settingsDialog", "retryPreview")),
     State(
+        "queue",
+        limited,
+        ([HALF, LIMITED],),
+        (*FRAME, *WRITING, *BANNER, "composerTray"),
+        options=(("delays", (12.0,) * 10),),
+    ),
+    State("offline", offline, (["Yes."],), (*FRAME, *WRITING, "retryBanner", "retryNowButton", "cancelRetryButton")),
+    State(
+        "fallback",
+        fallback,
+        ([BUSY], [BUSY], [BUSY], ["Yes, a generator is the right shape here."]),
+        (*FRAME, *WRITING, "timeline"),
+        options=(("delays", (1.0, 1.0)),),
+    ),
+    State("cut", conversation, ([LEAD, {"finish": "length"}],), (*FRAME, *WRITING, "timeline")),
+    State(
+        "versions",
+        versions,
+        ([HALF, LIMITED], ["`tally(outcomes)` returns a pair."], ["I would call it `outcomes`."]),
+        (*FRAME, *WRITING, "composerTray", "cancelEditButton"),
+        options=(("delays", (2.0,) * 10),),
+    ),
+    State(
+        "interrupted",
+        interrupted,
+        ([HALF, HANG],),
+        (*FRAME, *WRITING, *CARD, "keepPartialButton", "takeBackButton", "bootBanner", "toast"),
+    ),
+    State(
+        "narrow-pending",
+        exhausted,
+        GIVEN_UP,
+        ("chatTitle", "modelPicker", *WRITING, *CARD, "otherModelButton", "editPromptButton", "copyReportButton"),
+        size=(560, 760),
+        options=(TEN,),
+    ),
+    State(
         "narrow",
         asked_again,
         ([LEAD + LIST + CODE], [LIMITED]),
@@ -231,6 +320,7 @@ STATES = (
 def test_a_state_s_picture(act: Callable[..., None], tmp_path: Path, state: State, scheme: Scheme) -> None:
     """ux sections 1, 2 and 6, tokens sections 2 to 6: all of it is there, in the window, whole and readable."""
     folder = Path(os.environ.get("REPRISE_PICTURES", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
 
     async def scene(stage: WindowStage) -> None:
         window = stage.window
@@ -247,10 +337,11 @@ def test_a_state_s_picture(act: Callable[..., None], tmp_path: Path, state: Stat
         assert small_targets(stage) == []
         assert pale_words(stage, image) == []
         page = area(window.page)
-        assert image.pixelColor(page.left() + 4, page.top() + 4) == QColor(window.look.theme.hex("page"))
+        if "settingsDialog" not in state.shows:  # which dims the page
+            assert image.pixelColor(page.left() + 4, page.top() + 4) == QColor(window.look.theme.hex("page"))
         edges = {
             (area(box).left(), area(box).right())
-            for box in (window.page.composer, window.page.banner, *filter(None, [stage.window.deeds._view._card]))
+            for box in (window.page.composer, window.page.banner, *filter(None, [stage.window.deeds._view._card.card]))
             if box.isVisible()
         }
         assert len(edges) == 1, "boxes stand on the column's two edges"

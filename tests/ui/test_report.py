@@ -49,7 +49,7 @@ def test_what_tells_the_cause_stays(said: str) -> None:
 
 
 def test_a_report_has_every_attempt_and_neither_prompt_nor_reply() -> None:
-    """D5, N9: times, kinds, status, request ids; the texts are counted only."""
+    """D5, N9, N19: times, kinds, status, request ids; the texts are counted only."""
     failure = Failure(FailureKind.RATE_LIMIT, "slow down", True, 20.0, 429, "req-7", "key sk-abcdefghijklmnop is busy")
     failed = Attempt(
         ModelRef("own", "m"), 1, AttemptState.FAILED, (TextPart("eleven char"),), failure, AT.replace(second=9)

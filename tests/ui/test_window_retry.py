@@ -25,13 +25,14 @@ def card(stage: WindowStage) -> Any:
 
 
 def test_the_banner_counts_the_seconds_down(act: Callable[..., None]) -> None:
-    """F10, ux section 2: plain cause, retry n of N, live seconds."""
+    """F10, R9, R48, N4, ux section 2: plain cause, retry n of N, live seconds."""
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
         banner, text = stage.find("retryBanner"), stage.find("retryBannerText")
         assert banner.isVisible()
         assert text.text() == "Rate limited (429). Retry 1 of 3 in 5 s"
+        assert card(stage) is None
         await stage.clock.advance(2)
         assert text.text().endswith("in 3 s")
         stage.find("extendRetryButton").click()
@@ -46,11 +47,12 @@ def test_the_banner_counts_the_seconds_down(act: Callable[..., None]) -> None:
 
 
 def test_esc_cancels_the_wait_and_ctrl_r_completes_the_turn(act: Callable[..., None]) -> None:
-    """D7, ux section 3."""
+    """D7, R9, B3, ux section 3."""
 
     async def scene(stage: WindowStage) -> None:
         window, retry = stage.window, stage.window.commands.action("retry")
         assert not retry.isEnabled()
+        assert "Nothing waits to be retried." in retry.toolTip()
         await stage.send("go")
         assert retry.isEnabled()
         QTest.keyClick(window.page.composer.editor, Qt.Key.Key_Escape)
@@ -88,7 +90,7 @@ def test_stop_keeps_what_is_there_and_says_so(act: Callable[..., None]) -> None:
 
 
 def test_details_list_the_attempts_with_times(act: Callable[..., None]) -> None:
-    """ux section 2: status, the provider's words, attempts."""
+    """R9, R48, ux section 2: status, the provider's words, attempts."""
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
@@ -238,3 +240,37 @@ def test_without_chats_the_sidebar_keeps_its_rows_at_the_ends(act: Callable[...,
         assert sidebar.settings.geometry().bottom() > sidebar.height() - 20
 
     act(scene)
+
+
+def test_a_new_turn_clears_the_older_card_and_banner(act: Callable[..., None]) -> None:
+    """D20: neither a card behind a failure nor a banner of a countdown outlives the message that follows it."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        assert card(stage) is not None
+        await stage.send("and now")
+        assert card(stage) is None
+        assert not stage.find("retryBanner").isVisible()
+        await stage.clock.advance(1)
+        assert stage.find("retryBanner").isVisible()
+        stage.window.deeds.escape()
+        await stage.drain()
+        assert card(stage) is not None
+        await stage.send("third")
+        assert card(stage) is None
+        assert not stage.find("retryBanner").isVisible()
+
+    down = {"fail": {"kind": "server", "status": 503, "message": "down"}}
+    act(scene, [REFUSED], [{"wait": 1}, down], ["fine", HANG])
+
+
+def test_details_say_why_it_is_or_is_not_tried_again(act: Callable[..., None]) -> None:
+    """N19: beside the status and the provider's words."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        stage.find("detailsButton").click()
+        said = [child.accessibleName() for child in stage.find("attemptDetails").findChildren(QWidget)]
+        assert "Again: Not by itself: trying again would end the same way." in said
+
+    act(scene, [REFUSED])

@@ -75,6 +75,25 @@ def test_the_last_reply_that_says_something_is_copied(act: Callable[..., None]) 
     act(scene, ["a *word*"], [{"tool_call": {"name": "look", "arguments": {}}}], tools=Lookup())
 
 
+def test_the_last_reply_is_copied_whatever_failed_or_was_stopped_behind_it(act: Callable[..., None]) -> None:
+    """F46: what an attempt left is no reply."""
+
+    async def scene(stage: WindowStage) -> None:
+        copy = stage.window.commands.action("copyLastReply")
+        await stage.send("hello")
+        for text in ("refused", "stopped"):
+            await stage.send(text)
+            stage.conversation.stop()
+            await stage.drain()
+            assert stage.conversation.pending is not None
+            copy.trigger()
+            assert QGuiApplication.clipboard().text() == "the answer"
+            QGuiApplication.clipboard().clear()
+
+    refused = {"fail": {"kind": "bad_request", "status": 400, "message": "no"}}
+    act(scene, ["the answer"], ["a broken", refused], ["a half", HANG])
+
+
 def test_the_menus_open_from_the_keyboard(act: Callable[..., None]) -> None:
     """ux section 3: a pleasure from the keyboard alone."""
 
@@ -229,7 +248,7 @@ def test_the_picker_offers_models_and_says_why_one_cannot_be_chosen(act: Callabl
 
 
 def test_a_renamed_chat_has_its_title_everywhere(act: Callable[..., None]) -> None:
-    """F2 edits the title in its place."""
+    """The rename key edits the title in its place."""
 
     async def scene(stage: WindowStage) -> None:
         assert not stage.window.commands.action("rename").isEnabled()

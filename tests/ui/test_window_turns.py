@@ -257,7 +257,7 @@ def test_a_queued_message_comes_back_to_be_edited(act: Callable[..., None]) -> N
 
 
 def test_the_fallback_is_named_and_one_click_goes_back(act: Callable[..., None]) -> None:
-    """D13, N7: shown on the reply, with the way back to the first model."""
+    """D13, N7, R29: shown on the reply, with the way back to the first model."""
 
     async def scene(stage: WindowStage) -> None:
         stage.catalog.second = LARGE

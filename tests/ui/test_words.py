@@ -14,7 +14,7 @@ from reprise.domain.sessions import Attempt, AttemptState, Entry, Session
 from reprise.ui.fuzzy import match
 from reprise.ui.language import duration
 from reprise.ui.timeline_items import Telling, items_of
-from reprise.ui.words import attempt_rows, failure_sentence, pending_sentence
+from reprise.ui.words import again_sentence, attempt_rows, failure_sentence, pending_sentence
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 MODEL = ModelRef("p", "m")
@@ -79,8 +79,30 @@ def test_a_wait_over_the_cap_names_the_clock_time() -> None:
     assert said.title == f"Acme asks for a wait of 2 h 37 min, until {until}."
 
 
+@pytest.mark.parametrize(
+    ("pending", "said"),
+    [
+        (PendingRetry("t"), ""),
+        (PendingRetry("t", Failure(FailureKind.AUTH, "no", False), 0, 10), "Not by itself: trying again"),
+        (PendingRetry("t", Failure(FailureKind.SERVER, "no", False), 0, 10), "Not by itself: trying again"),
+        (PendingRetry("t", Failure(FailureKind.BUG, "x", False), 0, 10), "Not by itself: the mistake is"),
+        (PendingRetry("t", Failure(FailureKind.STORAGE, "x", False), 0, 10), "Not by itself: the mistake is"),
+        (
+            PendingRetry("t", Failure(FailureKind.RATE_LIMIT, "no", False, 9420), 0, 10, ask_s=9420),
+            "Not by itself: the provider asks for a longer wait",
+        ),
+        (PendingRetry("t", Failure(FailureKind.SERVER, "no", True), 0, 0), "Not by itself: automatic retries are off"),
+        (PendingRetry("t", Failure(FailureKind.SERVER, "no", True), 3, 3), "It may work"),
+    ],
+)
+def test_a_pending_turn_says_why_it_is_or_is_not_tried_again(pending: PendingRetry, said: str) -> None:
+    """N19: for every way in which a turn can come to wait for the user; a stop needs no reason."""
+    assert again_sentence(pending).startswith(said)
+    assert bool(again_sentence(pending)) is bool(said)
+
+
 def test_attempts_say_what_each_came_to_and_what_followed() -> None:
-    """ux section 2: attempts with times."""
+    """F11, R48: ux section 2: attempts with times."""
     limited = Failure(FailureKind.RATE_LIMIT, "x", retryable=True, status=429)
 
     def entry(at_s: float, attempt: Attempt) -> Entry:

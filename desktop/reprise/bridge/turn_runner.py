@@ -68,6 +68,10 @@ class TurnRunner:
             self._turn = self._task = None
             self._refused(refusal.failure)
             return
+        except asyncio.CancelledError:
+            # The program closes: nobody is told, and nothing runs any more.
+            self._turn = self._task = None
+            raise
         # Whoever hears of the end may begin another at once.
         self._turn = self._task = None
         self._ended(finished)

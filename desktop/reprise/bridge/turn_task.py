@@ -157,6 +157,8 @@ class TurnTask:
             *first, last = waiting
             for entry in first:
                 await live.open_turn(live.session.id, message_of(entry), self._model, queued=entry.id)
+                if self._is_stopping:
+                    return self._stopped()
             return await self._play(self._new_turn().run(live.session.id, message_of(last), queued=last.id))
 
     async def _resume(self, goes_on_from: Entry | None) -> TurnFinished | None:

@@ -10,6 +10,7 @@ from itertools import takewhile
 from typing import Any
 
 from reprise.domain.failures import Failure
+from reprise.domain.lines import one_line, shortened
 from reprise.domain.messages import Message, ModelRef, Part, Role, TextPart, ThinkingPart
 
 
@@ -206,7 +207,6 @@ def readable_parts(parts: Iterable[Part]) -> tuple[Part, ...]:
 def title_of(text: str, limit: int = 60) -> str:
     """A session's title: the first line of its first prompt with something on it, control characters left out."""
     for line in text.splitlines():
-        words = " ".join("".join(char if char.isprintable() else " " for char in line).split())
-        if words:
-            return words if len(words) <= limit else words[: limit - 1].rstrip() + "…"
+        if words := one_line(line):
+            return shortened(words, limit)
     return "New chat"

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
+from reprise.domain.lines import shortened
+
 ENDPOINT_TAILS = ("/chat/completions", "/completions", "/responses", "/messages", "/models")
 """What people paste behind a base URL; it is cut back, or requests would go to this path twice."""
 
@@ -36,7 +38,7 @@ def base_url(text: str) -> str:
 
 def _split(text: str) -> SplitResult:
     text = text.strip()
-    shown = text if len(text) <= 100 else text[:99] + "…"
+    shown = shortened(text, 100)
     if not text:
         raise ValueError("The address is empty; it looks like https://host/v1.")
     if any(char.isspace() or not char.isprintable() for char in text):

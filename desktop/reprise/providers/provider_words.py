@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
+from reprise.domain.lines import one_line, shortened
+
 MAX_WORDS = 500
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _DEPTH = 6
@@ -161,8 +163,7 @@ def _status(code: str) -> int | None:
 def clean(text: str) -> str:
     """`text` as it may be shown: white space folded, control characters and lone surrogates out, at most 500 long."""
     text = _SURROGATES.sub("\ufffd", text[: 8 * MAX_WORDS])
-    text = " ".join("".join(char if char.isprintable() else " " for char in text).split())
-    return text if len(text) <= MAX_WORDS else text[: MAX_WORDS - 1] + "…"
+    return shortened(one_line(text), MAX_WORDS)
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:

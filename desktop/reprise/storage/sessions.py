@@ -6,6 +6,7 @@ from datetime import datetime
 
 from peewee import SqliteDatabase
 
+from reprise.domain.lines import one_line
 from reprise.domain.ports import Clock, History, LogError
 from reprise.domain.sessions import Session
 from reprise.storage.branches import Branches, attempts, nodes, queue, sessions
@@ -43,7 +44,7 @@ class SqliteSessions:
 
     async def rename(self, session: str, title: str) -> Session:
         """Give a session another title, control characters and line breaks made blanks (behaviour S4, F88)."""
-        words = " ".join("".join(char if char.isprintable() else " " for char in title).split())
+        words = one_line(title)
         if not 1 <= len(words) <= TITLE_LIMIT:
             raise LogError(f"A chat's title has 1 to {TITLE_LIMIT} characters.")
 

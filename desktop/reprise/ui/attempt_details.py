@@ -30,6 +30,7 @@ class Details:
     model: str
     attempts: Sequence[AttemptRow]
     report: str = ""
+    again: str = ""
 
 
 class AttemptDetails(QWidget):
@@ -54,6 +55,8 @@ class AttemptDetails(QWidget):
             if failure.request_id:
                 self._line(tr("Request"), failure.request_id, Type.CODE)
             words = "\n".join(dict.fromkeys(part for part in (failure.message, failure.provider_detail) if part))
+            if details.again:
+                self._line(tr("Again"), details.again)
             if words:
                 self._put(tr("Their words"), Quote(look, words, self), top=6)
         if details.attempts:
@@ -141,7 +144,7 @@ class AttemptList(QWidget):
                     counted(len(folded), tr("1 more"), tr("{n} more")),
                     kind=Kind.PLAIN,
                     chevron="chevron-right",
-                    height=22,
+                    height=28,
                     padding=8,
                     quiet=True,
                     parent=self,

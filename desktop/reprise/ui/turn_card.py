@@ -20,7 +20,7 @@ from reprise.ui.question_card import QuestionCard
 from reprise.ui.report import report_of
 from reprise.ui.style import Appearance
 from reprise.ui.timeline import Timeline
-from reprise.ui.words import attempt_rows, pending_sentence
+from reprise.ui.words import again_sentence, attempt_rows, pending_sentence
 
 
 class TurnCard(QObject):
@@ -46,6 +46,11 @@ class TurnCard(QObject):
         self._look, self._timeline, self._catalog, self._clock, self._place = look, timeline, catalog, clock, place
         self._key: object = None
         self._card: QWidget | None = None
+
+    @property
+    def card(self) -> QWidget | None:
+        """The card that is shown, if one is."""
+        return self._card
 
     def settle(self, conversation: Conversation, attempts: tuple[Entry, ...]) -> None:
         """Show the card the conversation needs now; the same one stays as it is, with what is open or typed in it."""
@@ -80,7 +85,8 @@ class TurnCard(QObject):
         place = self._place(model)
         said = pending_sentence(pending, place, found, kept, self._clock.utc())
         name = model.model if model else ""
-        details = Details(pending.failure, place, name, attempt_rows(entries), report_of(entries) if entries else "")
+        report = report_of(entries) if entries else ""
+        details = Details(pending.failure, place, name, attempt_rows(entries), report, again_sentence(pending))
         asked_s = pending.ask_s
         until = clock_time(self._clock.utc() + timedelta(seconds=asked_s)) if asked_s is not None else ""
         prompt = prompt_entry(conversation.history.branch)

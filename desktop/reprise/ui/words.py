@@ -145,6 +145,22 @@ def pending_sentence(
     return Sentence(said.title, " ".join(part for part in (said.advice, _safe(kept)) if part), said.icon)
 
 
+def again_sentence(pending: PendingRetry) -> str:
+    """Why the request of a pending turn does or does not go out again by itself (behaviour N19); "" after a stop."""
+    failure = pending.failure
+    if failure is None:
+        return ""
+    if pending.ask_s is not None:
+        return tr("Not by itself: the provider asks for a longer wait than is made without asking you.")
+    if failure.kind in (FailureKind.BUG, FailureKind.STORAGE):
+        return tr("Not by itself: the mistake is on this computer.")
+    if not failure.retryable:
+        return tr("Not by itself: trying again would end the same way.")
+    if not pending.retries:
+        return tr("Not by itself: automatic retries are off.")
+    return tr("It may work: failures like this one often pass. The automatic retries have ended.")
+
+
 def _safe(kept: int) -> str:
     """What is not lost."""
     if kept:

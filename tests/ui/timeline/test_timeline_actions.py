@@ -123,7 +123,7 @@ def test_earlier_attempts_are_folded_under_the_reply_and_open_in_place(qtbot: Qt
 
 
 def test_copying_a_reply_leaves_out_the_attempts_before_it(qtbot: QtBot) -> None:
-    """F13: abandoned attempts are no part of the reply."""
+    """F46: abandoned attempts are no part of the reply."""
     timeline = make.make()
     qtbot.addWidget(timeline)
     timeline.set_items(_two(attempts=(EarlierAttempt("Stopped", (TextPart("half of it"),)),)))

@@ -139,7 +139,7 @@ def test_finishing_while_reading_above_moves_nothing(view: Timeline) -> None:
 
 
 def test_deltas_wait_for_one_flush_a_frame(view: Timeline) -> None:
-    """Design 3: buffer, one 16 ms single-shot timer."""
+    """F64, design 3: buffer, one 16 ms single-shot timer."""
     for _ in range(50):
         view.feed(TextDelta("word "))
     assert _live(view).text == ""
@@ -194,7 +194,7 @@ def test_wait_text_stands_beside_the_caret_and_later_under_the_text(view: Timeli
 
 
 def test_a_failed_partial_is_dimmed_until_the_next_attempt_speaks(view: Timeline) -> None:
-    """UX 2: the partial stays, dimmed, with its note; the first delta of the next attempt replaces it."""
+    """F67, UX 2: the partial stays, dimmed, with its note; the first delta of the next attempt replaces it."""
     _stream(view, "first attempt")
     view.fail_reply("Cut off. [Keep](keep)")
     failed = _live(view)
@@ -272,3 +272,13 @@ def test_code_gets_its_colours_while_idle_and_exactly_when_it_closes(view: Timel
     make.settled(view)
     assert not block.is_open
     assert (11, 3, "syn_string") in block._colors[1]
+
+
+def test_the_message_at_the_end_replaces_whatever_was_streamed(view: Timeline) -> None:
+    """L5, F67: it alone stands there, once, whatever the deltas had built."""
+    _stream(view, "hal a rep")
+    view.finish_reply(make.reply("r", "half a reply"))
+    assert not view.has_reply
+    assert [item.key for item in view.scroller.stack.items] == ["p", "r"]
+    blocks = [placed.block for placed in view.scroller.placed if placed.message == 1]
+    assert [text for block in blocks if (text := block.plain(0, block.length()))] == ["half a reply"]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reprise.domain.failures import CompletionError, Failure, FailureKind
+from reprise.domain.lines import shortened
 from reprise.domain.ports import Clock
 from reprise.providers.builtin import leash, model_file
 from reprise.providers.builtin.fetch import ModelFetchError, Progress, fetch
@@ -254,7 +255,7 @@ def _sentence(words: str) -> str:
     """Another program's words, whatever they are, as one sentence on one line."""
     line = " ".join(words.split())
     if len(line) > SENTENCE_CHARS:
-        return f"{line[: SENTENCE_CHARS - 1]}…"
+        return shortened(line, SENTENCE_CHARS)
     return line if line.endswith((".", "?", "…")) else f"{line}."
 
 
