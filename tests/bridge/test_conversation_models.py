@@ -183,3 +183,22 @@ def test_a_fallback_that_cannot_answer_leaves_the_first_failure(play: Play) -> N
         assert len(chat.history.branch) == 1
 
     play(scene, fails(), fails(), delays=(5.0,))
+
+
+def test_a_fallback_counts_more_than_the_choice_before_it(play: Play) -> None:
+    """D13, B8: what was chosen is in the log, and so is what came after it."""
+
+    async def scene(stage: BridgeStage) -> None:
+        stage.catalog.providers[OTHER] = stage.provider
+        stage.catalog.stands_in = MODEL
+        chat = stage.chat()
+        await stage.send(chat, "a")
+        chat.choose_model(OTHER)
+        await stage.clock.drain()
+        await stage.send(chat, "b")
+        await stage.clock.advance(5)
+        assert [request.model for request in stage.provider.requests] == [MODEL, OTHER, OTHER, MODEL]
+        assert (chat.model, chat.switched_from) == (MODEL, OTHER)
+        await stage.assert_memory_equals_disk(chat)
+
+    play(scene, says("one"), fails(), fails(), says("two"), delays=(5.0,))
