@@ -253,7 +253,6 @@ def lives(library: Library) -> Recorder:
         trashed=library.trashed,
         ended=library.turn_ended,
         asks=library.turn_asks,
-        interrupted=library.interrupted_found,
         problem=library.problem,
         current=library.current_changed,
     )

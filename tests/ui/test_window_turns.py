@@ -369,6 +369,10 @@ def test_what_was_interrupted_is_said_quietly_at_the_next_start(act: Callable[..
         await stage.send("go")
         key = stage.conversation.session_id
         stage.window.sessions.tell_interrupted((key,))
+        assert not stage.window.notices.isVisible()  # it is answered: nothing is left to go on with
+        await stage.send("again")
+        await _stop(stage)
+        stage.window.sessions.tell_interrupted((key,))
         banner = stage.window.notices
         assert banner.isVisible()
         assert banner.sentence.text().startswith("Reprise ended while a reply was on its way.")
@@ -376,4 +380,4 @@ def test_what_was_interrupted_is_said_quietly_at_the_next_start(act: Callable[..
         buttons[0].click()
         assert not banner.isVisible()
 
-    act(scene, ["fine"])
+    act(scene, ["fine"], [HANG])

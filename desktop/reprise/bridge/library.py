@@ -40,7 +40,6 @@ class Library(QObject):
         turn_ended(str, TurnFinished), turn_asks(str, int): of every session, by its id: a turn is over, or asks
             whether to go on after so many tool rounds.
         trashed(str, str): a session is in the trash: its id and title. `restore` brings it back.
-        interrupted_found(tuple of str): the sessions whose turns the last life of the program left in the middle.
         problem(str): a sentence about something that could not be read or stored.
     """
 
@@ -51,7 +50,6 @@ class Library(QObject):
     turn_ended = Signal(str, object)
     turn_asks = Signal(str, int)
     trashed = Signal(str, str)
-    interrupted_found = Signal(object)
     problem = Signal(str)
 
     def __init__(self, services: Services, scope: TaskScope, parent: QObject | None = None) -> None:
@@ -73,11 +71,11 @@ class Library(QObject):
         """The conversation that is shown; a new chat from the start."""
         return self._current
 
-    async def load(self, *, resume: bool = True, interrupted: Sequence[str] = ()) -> None:
+    async def load(self, *, resume: bool = True) -> None:
         """Read the sessions and the drafts; `problem` says what could not be read.
 
         Retries that are not yet due go on counting down, and fire, without their chats being opened (behaviour D8);
-        not so without `resume`. `interrupted` is what the start found (`interrupted_found`).
+        not so without `resume`.
         """
         try:
             sessions = await self._services.sessions.list()
@@ -91,8 +89,6 @@ class Library(QObject):
         for session in sessions if resume else ():
             if session.retry_at is not None and session.retry_at > now:
                 self._reach(session.id)
-        if found := tuple(key for key in interrupted if key in self._list):
-            self.interrupted_found.emit(found)
 
     def rows(self) -> list[SessionRow]:
         """Every stored session, newest activity first."""

@@ -10,10 +10,10 @@ from random import Random
 
 from reprise.domain.events import Outcome, TurnEvent, TurnFinished, TurnStarted
 from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import Message, ModelRef
+from reprise.domain.messages import Message
 from reprise.domain.ports import Clock, Log, LogError, Questions, Queue, Reachability, RetryGate, ToolRunner
 from reprise.domain.retry import RetryPolicy
-from reprise.domain.sessions import Entry, ModelChange, answered_entry, prompt_entry, up_to
+from reprise.domain.sessions import Entry, answered_entry, prompt_entry, stands_in_for, up_to
 from reprise.engine.faults import storage_failure
 from reprise.engine.holds import Holds
 from reprise.engine.place import Place
@@ -103,7 +103,7 @@ class Turn:
             return
         turn = self._progress(prompt_entry(path) or answers, answers, failed=retry)
         turn.at_once = at_once
-        turn.fallback_from = _stands_in_for(path, turn.prompt, self._answerer.model)
+        turn.fallback_from = stands_in_for(path, self._answerer.model)
         place = Place(answers, before=None if goes_on_from is None else so_far(goes_on_from))
         async with aclosing(self._play(turn, place)) as events:
             async for event in events:
@@ -198,13 +198,3 @@ def _answered_by(path: Sequence[Entry], reply: Entry) -> Entry | None:
     if all(entry.id != reply.id for entry in path):
         return None
     return answered_entry(up_to(path, reply)[:-1])
-
-
-def _stands_in_for(path: Sequence[Entry], prompt: Entry, model: ModelRef) -> ModelRef | None:
-    """Whom `model` stands in for since this turn's fallback, if it does (behaviour D13)."""
-    for entry in reversed(path):
-        if entry.id == prompt.id:
-            break
-        if isinstance(entry.data, ModelChange):
-            return entry.data.fallback_from if entry.data.model == model else None
-    return None

@@ -83,7 +83,12 @@ class SessionDeeds(QObject):
         from reprise.ui.boot_banner import Notice  # seldom shown
 
         library = self._library
-        if library is None or not sessions:
+        if library is None:
+            return
+        waiting = set(library.pending_ids())
+        # One that died beside a reply that stands has nothing to go on with.
+        sessions = tuple(session for session in sessions if session in waiting)
+        if not sessions:
             return
         said = counted(
             len(sessions),
