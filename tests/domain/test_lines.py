@@ -59,7 +59,7 @@ def test_a_shortened_text_is_a_beginning_that_fits(text: str, limit: int) -> Non
         ("  two\n\tlines ", "two lines"),
         ("\x1b[31mred\x00 alert", "[31mred alert"),
         (f"{FAMILY} at home", f"{FAMILY} at home"),
-        ("می\u200cخواهم", "می\u200cخواهم"),
+        ("\u0645\u06cc\u200c\u062e\u0648", "\u0645\u06cc\u200c\u062e\u0648"),
         ("\u200d\u200c \n", ""),
         ("", ""),
     ],

@@ -229,7 +229,7 @@ def test_messages_sent_meanwhile_are_listed_and_delivered(act: Callable[..., Non
 
 
 def test_stop_keeps_what_was_queued_ahead_of_what_is_being_typed(act: Callable[..., None]) -> None:
-    """D11, I5: Stop returns the queue to the composer, ahead of the draft, joined by blank lines."""
+    """D11, I5, F112: Stop returns the queue to the composer, ahead of the draft, joined by blank lines."""
 
     async def scene(stage: WindowStage) -> None:
         composer = stage.window.page.composer

@@ -28,18 +28,18 @@ from reprise.ui.header import Header
 from reprise.ui.language import tr
 from reprise.ui.page import Page
 from reprise.ui.painting import mirrored
-from reprise.ui.session_deeds import SessionDeeds
 from reprise.ui.sidebar import Sidebar
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Theme
-from reprise.ui.turn_deeds import TurnDeeds
 from reprise.ui.window_state import DEFAULT_SIZE, SMALLEST, WindowState
 
 if TYPE_CHECKING:
     from reprise.bridge.library import Library
     from reprise.bridge.preferences import Preferences
     from reprise.domain.ports import Catalog, Clock
+    from reprise.ui.session_deeds import SessionDeeds
     from reprise.ui.toast import Toast
+    from reprise.ui.turn_deeds import TurnDeeds
 
 SIDEBAR_NEEDS = 720
 
@@ -52,6 +52,8 @@ class MainWindow(QWidget):
         key_entered(str): a key for this run, from Settings or from a pending card (whose turn is retried right after).
     """
 
+    turns: TurnDeeds  # both from `complete` on
+    sessions: SessionDeeds
     closing = Signal()
     key_entered = Signal(str)
 
@@ -75,8 +77,6 @@ class MainWindow(QWidget):
         self._scrim = _SidebarScrim(self.look, self)
         self._scrim.pressed.connect(self.close_sidebar_over)
         self.sidebar.raise_()
-        self.turns = TurnDeeds(self)
-        self.sessions = SessionDeeds(self)
         self.deeds = WindowDeeds(self)
         self.commands = Commands(self, self.look)
         self._menu: QMenu | None = None
@@ -108,10 +108,14 @@ class MainWindow(QWidget):
     def complete(self) -> None:
         """Add what need not be in the first paint: commands, menus, the empty page. Does nothing the second time."""
         from reprise.ui.menus import main_menu, menu_bar
+        from reprise.ui.session_deeds import SessionDeeds
+        from reprise.ui.turn_deeds import TurnDeeds
         from reprise.ui.window_commands import commands_of
 
         if self._menu is not None:
             return
+        self.turns = TurnDeeds(self)
+        self.sessions = SessionDeeds(self)
         self.commands.add(*commands_of(self.deeds, self.look, self.turns, self.sessions))
         self._menu = main_menu(self, self.commands)
         self._bar = menu_bar(self.commands) if sys.platform == "darwin" else None
