@@ -66,6 +66,7 @@ def test_a_wait_can_begin_where_no_attempt_was_made(play: Play) -> None:
         assert chat.send("hello")
         chat.stop()
         await stage.clock.drain()
+        assert stage.provider.requests == []
         chat.retry_after(3)
         await stage.clock.drain()
         assert chat.retry_manager.seconds_left == 3

@@ -24,7 +24,7 @@ Play = Callable[..., None]
 
 
 def test_trash_takes_a_session_out_of_the_list_and_restore_puts_it_back_in_its_place(aio: Aio, tmp_path: Path) -> None:
-    """N12, F95: nothing is deleted; after a restart it is still out of the list, and can still be brought back."""
+    """N12: nothing is deleted; after a restart it is still out of the list, and can still be brought back."""
 
     async def main() -> None:
         stage = await BridgeStage.open(tmp_path, *[says("hi")] * 4)

@@ -129,7 +129,7 @@ def test_a_bug_in_the_turn_ends_it_as_failed_and_closes_the_attempt(
 
 
 def test_a_gate_that_breaks_does_not_break_the_turns_end(play: Play, caplog: pytest.LogCaptureFixture) -> None:
-    """L23, R10: the failed attempt is on disk already; the turn ends as failed."""
+    """L23: the failed attempt is on disk already; the turn ends as failed."""
 
     class BrokenGate:
         async def hold(self, pending: object, ready: object = None) -> HoldResult:

@@ -292,10 +292,15 @@ def test_stopping_while_a_tool_runs_keeps_the_finished_calls(play: Play, caplog:
 
     async def scene(stage: EngineStage) -> None:
         hanging = asyncio.Event()
+        ended_by: list[str] = []
 
         async def hang(call: ToolCallPart) -> str:
             hanging.set()
-            await asyncio.Event().wait()
+            try:
+                await asyncio.Event().wait()
+            except asyncio.CancelledError:
+                ended_by.append("cancel")
+                raise
             return "never"
 
         # The leaf stands at the result already, so it is not moved either.
@@ -308,6 +313,7 @@ def test_stopping_while_a_tool_runs_keeps_the_finished_calls(play: Play, caplog:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
+        assert ended_by == ["cancel"]
         assert [message.role for message in await stage.stored()] == ["user", "assistant", "tool"]
         assert (await stage.history()).session.pending
 

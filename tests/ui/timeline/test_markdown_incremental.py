@@ -114,7 +114,7 @@ def test_a_link_defined_after_its_use_is_a_link_in_the_end() -> None:
 
 
 def test_raw_html_is_text() -> None:
-    """N16: a model's HTML is never interpreted and never vanishes."""
+    """A model's HTML is never interpreted and never vanishes."""
     leaves = parse("<div onclick=x>a</div>\n\nuse vector<int> and <think>\n\n<script>alert(1)</script>")
     texts = [leaf.rich.text for leaf in leaves if isinstance(leaf, Prose)]
     assert texts == ["<div onclick=x>a</div>", "use vector<int> and <think>", "<script>alert(1)</script>"]

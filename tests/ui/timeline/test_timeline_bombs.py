@@ -88,7 +88,7 @@ def _texts(leaves: list[Leaf]) -> list[Rich]:
 
 @pytest.mark.parametrize("name", BOMBS)
 def test_no_text_of_a_reply_is_longer_than_one_layout_may_be(name: str) -> None:
-    """N16: bounded by what one layout gets, in units and in format ranges."""
+    """Bounded by what one layout gets, in units and in format ranges."""
     for rich in _texts(parse(BOMBS[name])):
         assert units(rich.text) <= 2 * LAYOUT_LENGTH
         assert len(rich.spans) <= LAYOUT_SPANS + 1
