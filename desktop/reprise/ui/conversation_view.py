@@ -261,7 +261,6 @@ class ConversationView(QObject):
         else:
             turn = Turn.BUSY if conversation.is_busy else Turn.IDLE
         self._page.composer.set_turn(turn)
-        self._page.composer.set_model(self.model_label(conversation.model))
         if conversation.waiting_since is not None:
             self._tick.start()
         else:

@@ -150,6 +150,7 @@ class RetryPage(FormPage):
         )
         self.policy.chosen.connect(lambda value: preferences.set_value("retry.policy", value))
         self.add_row(tr("Schedule"), self.policy)
+        self.add_gap(4)
         self.retries = self._number("retry.max_retries", tr("Retries"), 1, 20, "", tr("1 to 20"))
         self.first = self._number(
             "retry.base_s", tr("First wait"), 1, 600, tr(" s"), tr("then twice as long each time")
@@ -167,7 +168,7 @@ class RetryPage(FormPage):
         self.spread.toggled.connect(lambda on: self._store("retry.jitter", on))
         self.add_row(tr("Spread the waits"), self.spread, tr("adds chance, so that chats do not retry all at once"))
         self.chart = RetryChart(look, self)
-        self.column.addSpacing(8)
+        self.add_gap(8)
         self.column.addWidget(self.chart)
         self.column.addStretch(1)
         preferences.changed.connect(self._changed)
