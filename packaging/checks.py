@@ -21,6 +21,7 @@ GATES: Mapping[str, Sequence[str]] = {  # what Python is asked to run
     "ruff format --check": ("-m", "ruff", "format", "--check", "."),
     "ruff check": ("-m", "ruff", "check", "."),
     "mypy": ("-m", "mypy"),
+    "mypy packaging": ("-m", "mypy", "packaging"),  # scripts beside each other, no package
     "lint-imports": ("-c", "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"),
 }
 

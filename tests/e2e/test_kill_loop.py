@@ -78,7 +78,7 @@ def _lost_s(folder: Path, written_at: list[float], killed_at: float) -> float:
 
 
 @pytest.mark.timeout(3 * 3600)
-def test_no_kill_loses_a_prompt_or_more_than_a_quarter_of_a_second(tmp_path: Path, full: bool) -> None:
+def test_no_kill_loses_a_prompt_or_more_than_a_quarter_of_a_second(memory_path: Path, full: bool) -> None:
     """F73, D8, N11, C4: 40 kills (1,000 at the full size), each followed by a start that recovers the last one."""
 
     async def story() -> Losses:
@@ -86,9 +86,9 @@ def test_no_kill_loses_a_prompt_or_more_than_a_quarter_of_a_second(tmp_path: Pat
         for number in range(1000 if full else 40):
             moment = MOMENTS[number % 3] if number % 2 else "stream"
             async with WireServer(_plays()) as server:
-                killed_at = await _killed_at(server, tmp_path, moment, number, rng)
+                killed_at = await _killed_at(server, memory_path, moment, number, rng)
                 losses.prompts += 1
-                with raw(tmp_path) as db:
+                with raw(memory_path) as db:
                     assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
                     stored = db.execute("SELECT data FROM entry WHERE role = 'user' ORDER BY id").fetchall()
                     open_ = db.execute("SELECT count(*) FROM entry WHERE state = 'open'").fetchone()[0]
@@ -96,7 +96,7 @@ def test_no_kill_loses_a_prompt_or_more_than_a_quarter_of_a_second(tmp_path: Pat
                 assert texts == [f"prompt {sent}" for sent in range(losses.prompts)]
                 assert open_ == (0 if moment == "wait" else 1)  # the one before was recovered
                 if moment == "stream":
-                    losses.seconds.append(_lost_s(tmp_path, server.written_at, killed_at))
+                    losses.seconds.append(_lost_s(memory_path, server.written_at, killed_at))
         return losses
 
     losses = asyncio.run(story())

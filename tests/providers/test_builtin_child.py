@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -128,6 +129,40 @@ def test_a_file_that_is_no_model_is_one_line_of_json(tmp_path: Path) -> None:
         process.stdin.flush()
         assert set(json.loads(process.stdout.readline())) == {"error"}
         assert process.wait(5.0) == 1
+
+
+ENGINE = """
+import json
+from types import SimpleNamespace as Group
+
+class CommonParams(Group):
+    def __init__(self):
+        super().__init__(model=Group(), cpuparams=Group(), cpuparams_batch=Group(), sampling=Group())
+
+class Server:
+    def __init__(self, given):
+        self.listening_address = f"{given.hostnames[0]}:{given.port} sleeps after {given.sleep_idle_seconds} s"
+"""
+
+
+def test_the_server_is_told_when_to_sleep(tmp_path: Path) -> None:
+    """Design section 6: after five minutes without a request the model's memory is given back."""
+    (tmp_path / "xllamacpp.py").write_text(ENGINE, "utf-8")
+    path = os.pathsep.join(filter(None, (str(tmp_path), os.environ.get("PYTHONPATH"))))
+    with subprocess.Popen(
+        leash.own_command("serve", str(tmp_path / "model.gguf")),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path},
+        start_new_session=True,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"key\n")
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline()) == {"url": "127.0.0.1:0 sleeps after 300 s/v1"}
+        process.stdin.close()
+        assert process.wait(5.0) == -signal.SIGKILL
 
 
 def test_unknown_arguments_are_an_error_line() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
 from PySide6.QtCore import QPoint, QPropertyAnimation, QRect
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QImage
 from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 
 from reprise.ui.controls import Button, Elided, Kind
@@ -59,9 +60,9 @@ def overlapping(widgets: list[QWidget]) -> list[str]:
 
 
 def words(stage: WindowStage) -> Iterator[QWidget]:
-    """Every visible button and line of text that can be used now; of an open sheet only, if there is one."""
+    """Every visible button and line of text that says something and can be used now; only the sheet's, under one."""
     sheets = [sheet for sheet in stage.window.findChildren(Sheet) if sheet.is_open]
-    for widget in (sheets[-1] if sheets else stage.window).findChildren(QWidget):
+    for widget in (sheets or [stage.window])[0].findChildren(QWidget):
         says = isinstance(widget, QAbstractButton | QLabel | Elided) and bool(widget.text())
         if says and widget.isVisible() and widget.isEnabled() and not widget.visibleRegion().isEmpty():
             yield widget
@@ -78,7 +79,7 @@ def cut_words(stage: WindowStage) -> list[str]:
         else:
             continue
         if not fits:
-            cut.append(f"{widget.objectName()}: {widget.text()}")
+            cut.append(f"{widget.objectName()} {widget.text()!r}")
     return cut
 
 
@@ -92,34 +93,43 @@ def small_targets(stage: WindowStage) -> list[str]:
     ]
 
 
+def off_edge(stage: WindowStage) -> list[str]:
+    """The boxes of the page that stand on other edges than the composer's (tokens section 4)."""
+    page = stage.window.page
+    cards = stage.window.findChildren(QWidget, "pendingCard")
+    edges = area(page.composer).left(), area(page.composer).right()
+    boxes = [box for box in (page.banner, *cards) if box.isVisible()]
+    return [box.objectName() for box in boxes if (area(box).left(), area(box).right()) != edges]
+
+
 def pale_words(stage: WindowStage, image: QImage) -> list[str]:
     """The words whose ink, measured on the picture, stands out from what is behind it by less than 4.5:1."""
     pale: list[str] = []
     for widget in words(stage):
-        seen = widget.visibleRegion().boundingRect()
-        ratio = ink(image, seen.translated(widget.mapTo(widget.window(), QPoint(0, 0))))
-        if ratio < READABLE:
-            pale.append(f"{widget.objectName()}: {ratio:.1f}")
+        if widget.visibleRegion().boundingRect() != widget.rect():
+            continue  # half out of view: what is seen may hold no letter
+        if (ratio := ink(image, area(widget))) < READABLE:
+            pale.append(f"{widget.objectName()} {widget.text()!r}: {ratio:.1f}")
     return pale
 
 
 def ink(image: QImage, rect: QRect) -> float:
     """The contrast between a part's commonest colour and the one that is farthest from it."""
     ratio = image.devicePixelRatio()
-    part = image.copy(QRect(rect.topLeft() * ratio, rect.size() * ratio))
-    colors = Counter(part.pixel(x, y) for y in range(part.height()) for x in range(part.width()))
-    behind = QColor(colors.most_common(1)[0][0])
-    return max(contrast(behind, QColor(color)) for color in colors)
+    part = image.copy(QRect(rect.topLeft() * ratio, rect.size() * ratio)).convertToFormat(QImage.Format.Format_RGB32)
+    colors = Counter(memoryview(part.constBits()).cast("I"))
+    behind = colors.most_common(1)[0][0]
+    return max(contrast(behind, color) for color in colors)
 
 
-def contrast(one: QColor, other: QColor) -> float:
-    """WCAG 2's ratio, 1 to 21."""
+def contrast(one: int, other: int) -> float:
+    """WCAG 2's ratio of two colours 0xrrggbb, 1 to 21."""
     darker, lighter = sorted((_luminance(one), _luminance(other)))
     return (lighter + 0.05) / (darker + 0.05)
 
 
-def _luminance(color: QColor) -> float:
-    def linear(part: float) -> float:
-        return part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-
-    return 0.2126 * linear(color.redF()) + 0.7152 * linear(color.greenF()) + 0.0722 * linear(color.blueF())
+@cache
+def _luminance(color: int) -> float:
+    parts = [(color >> shift & 0xFF) / 255 for shift in (16, 8, 0)]
+    red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

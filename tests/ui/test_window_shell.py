@@ -11,24 +11,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from reprise.bridge.session_row import Mark
-from reprise.domain.messages import ToolCallPart, ToolResultPart
-from reprise.domain.models import ToolSpec
 from reprise.ui.boot_banner import Notice
 from reprise.ui.commands import Command, Menu
+from support.engine import FakeTools, pong
 from support.window import ABSENT, LARGE, SMALL, WindowStage
 
 pytestmark = pytest.mark.slow_callbacks
 HANG = {"hang": True}
-
-
-class Lookup:
-    """One tool that finds something."""
-
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return (ToolSpec("look", "Looks", {"type": "object"}),)
-
-    async def run(self, call: ToolCallPart) -> ToolResultPart:
-        return ToolResultPart(call.id, call.name, "found")
 
 
 def test_no_two_commands_share_a_shortcut(act: Callable[..., None]) -> None:
@@ -72,7 +61,7 @@ def test_the_last_reply_that_says_something_is_copied(act: Callable[..., None]) 
         stage.conversation.stop()
         await stage.drain()
 
-    act(scene, ["a *word*"], [{"tool_call": {"name": "look", "arguments": {}}}], tools=Lookup())
+    act(scene, ["a *word*"], [{"tool_call": {"name": "look", "arguments": {}}}], tools=FakeTools(look=pong))
 
 
 def test_the_last_reply_is_copied_whatever_failed_or_was_stopped_behind_it(act: Callable[..., None]) -> None:
@@ -340,4 +329,4 @@ def test_the_round_limit_is_asked_in_the_timeline_and_esc_is_stop(act: Callable[
         assert stage.conversation.question_rounds is None
         assert not stage.conversation.is_busy
 
-    act(scene, [{"tool_call": {"name": "look", "arguments": {}}}], ["done"], tools=Lookup())
+    act(scene, [{"tool_call": {"name": "look", "arguments": {}}}], ["done"], tools=FakeTools(look=pong))

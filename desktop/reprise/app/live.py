@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib
 import io
 import logging
 import sys
@@ -29,13 +28,6 @@ from reprise.ui.words import failure_sentence
 
 _log = logging.getLogger("reprise.app")
 
-# Imported while the built-in model loads, off the window's thread; `MainWindow.attach` needs them.
-_REST = (
-    "reprise.ui.conversation_view",
-    "reprise.providers.openai_compatible",
-    "markdown_it",
-    "pygments.lexers",
-)
 _CLOSE_S = 1.0
 _STORE_S = 0.8
 _SETTLE_S = 0.3  # what moves in the window has come to rest by then
@@ -186,13 +178,12 @@ class LiveProgram:
 
 
 def _import_rest() -> None:
-    for name in _REST:
-        importlib.import_module(name)
-    from reprise.ui.timeline.markdown import parse
+    """What `MainWindow.attach` and the first reply need, off the window's thread while the built-in model loads."""
+    import reprise.providers.openai_compatible
+    import reprise.ui.conversation_view  # noqa: F401
+    from reprise.ui.timeline.warm_up import warm_up
 
-    # The parser makes its tables at its first use, which would hold up the first reply.
-    parse("Words, with `code`.")
-    parse("Words at https://example.org.")
+    warm_up()
 
 
 def _to_terminal(line: str) -> None:

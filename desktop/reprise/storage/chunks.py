@@ -94,8 +94,7 @@ class Chunks:
                     sql(db, _INSERT, kind, clean("".join(texts)), attempt)
 
         try:
-            # Where others keep the disk busy, syncing takes half a second, in which nothing more would be saved.
-            await self._database.write(insert, synced=False)
+            await self._database.write(insert)
         except LogError as error:
             _log.warning("streamed text was not saved yet: %s", error)
             for attempt, pieces in buffers.items():

@@ -26,9 +26,7 @@ BACKUPS = "backups"
 _UNDECODABLE = "Could not decode to UTF-8"
 
 # FULL: a commit survives a power cut, 4 ms each on this thread; WAL: readers of the file never block it.
-# NORMAL: a commit is in the system's hands, but not yet on the disk.
-_NORMAL, _FULL = 1, 2
-_PRAGMAS = {"busy_timeout": 5000, "journal_mode": "wal", "synchronous": _FULL, "foreign_keys": 1}
+_PRAGMAS = {"busy_timeout": 5000, "journal_mode": "wal", "synchronous": 2, "foreign_keys": 1}
 
 
 class Database:
@@ -52,13 +50,9 @@ class Database:
         """
         await self._worker.run(Priority.READ, partial(self._connect, now, steps))
 
-    async def write(self, job: Job[T], *, synced: bool = True) -> T:
-        """Run `job` in one transaction, before every read that waits. Raises LogError.
-
-        What is not `synced` survives the end of this process at once, and a power cut from the next synced write on.
-        """
-        transact = self._transact if synced else self._transact_unsynced
-        return await self._worker.run(Priority.WRITE, partial(transact, job))
+    async def write(self, job: Job[T]) -> T:
+        """Run `job` in one transaction, before every read that waits. Raises LogError."""
+        return await self._worker.run(Priority.WRITE, partial(self._transact, job))
 
     async def read(self, job: Job[T]) -> T:
         """Run a job that only reads; nothing is written while it runs. Raises LogError."""
@@ -91,13 +85,6 @@ class Database:
                 return job(db)
 
         return self._read(whole)
-
-    def _transact_unsynced(self, job: Job[T]) -> T:
-        self._read(lambda db: sql(db, f"PRAGMA synchronous = {_NORMAL}"))
-        try:
-            return self._transact(job)
-        finally:
-            self._read(lambda db: sql(db, f"PRAGMA synchronous = {_FULL}"))
 
     def _read(self, job: Job[T]) -> T:
         try:

@@ -19,6 +19,8 @@ from reprise.ui.words import AttemptRow, status_text
 
 SHOWN_FIRST = 3
 _BESIDE_BUTTON = 2  # rows
+QUOTE_PADDING = 4
+WHAT, THEN = 2, 3  # places in an attempt's line
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,9 @@ class AttemptDetails(QWidget):
         self.setObjectName("attemptDetails")
         self._grid = QGridLayout(self)
         self._row = 0
+        self._names: list[tuple[Text, int]] = []
+        self._values: list[Text] = []
+        self._gaps: dict[int, int] = {}
         failure = details.failure
         if details.report:
             copy = Button(look, tr("Copy report"), icon="copy", parent=self)
@@ -58,7 +63,7 @@ class AttemptDetails(QWidget):
             if details.again:
                 self._line(tr("Again"), details.again)
             if words:
-                self._put(tr("Their words"), Quote(look, words, self), top=6)
+                self._put(tr("Their words"), Quote(look, words, self), top=4, down=QUOTE_PADDING)
         if details.attempts:
             self._put(tr("Attempts"), AttemptList(look, details.attempts, self), top=6)
         self._grid.setColumnStretch(1, 1)
@@ -74,14 +79,15 @@ class AttemptDetails(QWidget):
         text = Text(self._look, value, role, wrap=True, parent=self)
         text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         text.setCursor(Qt.CursorShape.IBeamCursor)
-        text.setContentsMargins(self._look.theme.px(12), 0, 0, 0)
+        self._values.append(text)
         self._put(label, text)
 
-    def _put(self, label: str, widget: QWidget, *, top: int = 0) -> None:
+    def _put(self, label: str, widget: QWidget, *, top: int = 0, down: int = 0) -> None:
         name = Text(self._look, label, Type.UI, "muted", parent=self)
+        self._names.append((name, down))
         widget.setAccessibleName(f"{label}: {widget.text()}" if isinstance(widget, Text) else label)
         if top:
-            self._grid.setRowMinimumHeight(self._row, self._look.theme.px(top))
+            self._gaps[self._row] = top
             self._row += 1
         self._grid.addWidget(name, self._row, 0, Qt.AlignmentFlag.AlignTop)
         # Beside the button only where it stands.
@@ -94,6 +100,12 @@ class AttemptDetails(QWidget):
         self._grid.setHorizontalSpacing(px(12))
         self._grid.setVerticalSpacing(px(4))
         self._grid.setColumnMinimumWidth(0, px(80))
+        for name, down in self._names:
+            name.setContentsMargins(0, px(down), 0, 0)
+        for value in self._values:
+            value.setContentsMargins(px(12), 0, 0, 0)
+        for row, gap in self._gaps.items():
+            self._grid.setRowMinimumHeight(row, px(gap))
 
 
 class Quote(QFrame):
@@ -120,7 +132,7 @@ class Quote(QFrame):
 
     def _restyle(self) -> None:
         px = self._look.theme.px
-        self._row.setContentsMargins(px(12), px(4), px(12), px(4))
+        self._row.setContentsMargins(px(12), px(QUOTE_PADDING), px(12), px(QUOTE_PADDING))
 
 
 class AttemptList(QWidget):
@@ -144,7 +156,6 @@ class AttemptList(QWidget):
                     counted(len(folded), tr("1 more"), tr("{n} more")),
                     kind=Kind.PLAIN,
                     chevron="chevron-right",
-                    height=28,
                     padding=8,
                     quiet=True,
                     parent=self,
@@ -192,6 +203,16 @@ class AttemptList(QWidget):
         self._lines.append((box_, labels))
         return line
 
+    def _columns(self) -> tuple[int, int]:
+        """The gap between two columns, and the width of what came of an attempt: 0 where there is no room for one."""
+        px = self._look.theme.px
+        whats, thens = (max((_advance(labels[at]) for _, labels in self._lines), default=0) for at in (WHAT, THEN))
+        for gap in (px(12), px(8)):
+            room = self.width() - px(33) - px(67) - 3 * gap - thens
+            if whats <= room:
+                return gap, max(whats, min(px(156), room))
+        return px(8), 0
+
     def _unfold(self) -> None:
         self._more.hide()
         for line in self._hidden:
@@ -201,11 +222,15 @@ class AttemptList(QWidget):
         px = self._look.theme.px
         self._column.setSpacing(px(2))
         self._fold.setContentsMargins(px(37), 0, 0, 0)
-        wide = self.width() >= px(420)
-        widths = {"number": 33, "time": 67, "what": 156 if wide else 0, "then": 0}
+        gap, what = self._columns()
+        widths = {"number": px(33), "time": px(67), "what": what, "then": 0}
         for layout, labels in self._lines:
-            layout.setSpacing(px(12))
+            layout.setSpacing(gap)
             for label in labels:
-                label.setMinimumWidth(px(widths[label.objectName()]))
+                label.setMinimumWidth(widths[label.objectName()])
                 if label.objectName() == "number":
                     label.setContentsMargins(0, 0, px(5), 0)
+
+
+def _advance(label: Text) -> int:
+    return label.fontMetrics().horizontalAdvance(label.text()) + 1

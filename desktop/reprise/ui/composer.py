@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QWidget
 
 from reprise.ui.commands import shortcut_text
 from reprise.ui.controls import Button, Kind, Text
-from reprise.ui.editor import HUGE, Editor
+from reprise.ui.editor import CARET_ROOM, HUGE, Editor
 from reprise.ui.language import tr
 from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
@@ -78,7 +78,7 @@ class Composer(QWidget):
         self.editor.textChanged.connect(self._text_changed)
         self.editor.swelling.connect(self._make_room)
         stops = tr("{key} stops").format(key=shortcut_text("Esc"))
-        self.hint = Text(look, stops, Type.SMALL, "muted", weight=500, parent=self)
+        self.hint = Text(look, stops, Type.SMALL, "muted", parent=self)
         self.hint.hide()
         self.button = Button(look, kind=Kind.PRIMARY, icon="send", icon_px=18, height=32, parent=self)
         self.button.setObjectName("sendButton")
@@ -308,7 +308,7 @@ class Composer(QWidget):
 
     def _settle(self) -> None:
         stops = self.stops
-        self.button.set_icon_name("stop" if stops else "send")
+        self.button.set_icon(*(("stop", 22) if stops else ("send", 18)))
         self.button.setEnabled(stops or not self._is_blank())
         name = tr("Stop") if stops else tr("Send")
         self.button.setAccessibleName(name)
@@ -340,8 +340,8 @@ class Composer(QWidget):
         if most and (self._swelling or document.characterCount() > HUGE or document.blockCount() > most):
             lines = most + 1  # more than it shows, whatever the measure: the size would be the whole text's layout
         else:
-            if document.textWidth() != width:  # setting it lays everything out anew
-                document.setTextWidth(width)
+            if document.textWidth() != width + 2 * CARET_ROOM:  # setting it lays everything out anew
+                document.setTextWidth(width + 2 * CARET_ROOM)
             lines = max(1, round(document.size().height() / line))
         most = most or lines
         shown = min(lines, most)
@@ -350,7 +350,7 @@ class Composer(QWidget):
             Qt.ScrollBarPolicy.ScrollBarAlwaysOn if lines > most else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
         )
         rect = QRect(px(16), top + lead, width + (px(8) if lines > most else 0), shown * line)
-        self.editor.setGeometry(self._mirrored(rect))
+        self.editor.setGeometry(self._mirrored(rect).adjusted(-CARET_ROOM, 0, CARET_ROOM, 0))
         height = max(px(48), top + shown * line + below)
         button = QRect(self.width() - gap - side, height - gap - side, side, side)
         self.button.setGeometry(self._mirrored(button))

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QSizePolicy,
 from reprise.ui.focus import show_ring
 from reprise.ui.painting import baseline, box, label, ring
 from reprise.ui.style import Appearance
-from reprise.ui.theme import Type
+from reprise.ui.theme import Type, baseline_in
 
 
 class Kind(StrEnum):
@@ -68,10 +68,10 @@ class Button(QPushButton):
         look.changed.connect(self._restyle)
         self._restyle()
 
-    def set_icon_name(self, name: str | None) -> None:
-        """Show another icon."""
-        if name != self.icon_name:
-            self.icon_name = name
+    def set_icon(self, name: str, px: int) -> None:
+        """Show another icon, `px` wide at 100 %."""
+        if (name, px) != (self.icon_name, self._icon_px):
+            self.icon_name, self._icon_px = name, px
             self.update()
 
     def sizeHint(self) -> QSize:
@@ -79,10 +79,7 @@ class Button(QPushButton):
         height = theme.px(self._height)
         if not self.text():
             return QSize(height, height)
-        if self.kind is Kind.LINK:
-            return QSize(self._content_width(), height)
-        left = theme.px(10 if self.icon_name else self._padding)
-        right = theme.px(10 if self.chevron else self._padding)
+        left, right = self._paddings()
         return QSize(left + self._content_width() + right, height)
 
     def minimumSizeHint(self) -> QSize:
@@ -100,7 +97,8 @@ class Button(QPushButton):
                 theme.color(fill) if fill else None,
                 theme.color(edge) if edge else None,
             )
-        x = (self.width() - self._content_width()) / 2
+        left, right = self._paddings()
+        x = (self.width() + left - self._content_width() - right) / 2
         middle = self.height() / 2
         if self.icon_name:
             px = theme.px(self._icon_px)
@@ -162,6 +160,12 @@ class Button(QPushButton):
 
     def _shown_text(self) -> str:
         return self.text().replace("&", "")
+
+    def _paddings(self) -> tuple[int, int]:
+        if not self.text() or self.kind is Kind.LINK:
+            return 0, 0
+        px = self._look.theme.px
+        return px(10 if self.icon_name else self._padding), px(10 if self.chevron else self._padding)
 
     def _content_width(self) -> int:
         theme = self._look.theme
@@ -292,20 +296,19 @@ class Text(QLabel):
         super().__init__(parent)
         self._look, self._role, self._ink, self._weight, self._tabular = look, role, ink, weight, tabular
         self._plain = text
+        self._margins = 0, 0, 0, 0
         self.setTextFormat(Qt.TextFormat.RichText if wrap else Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
         if wrap:
             policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
             policy.setHeightForWidth(True)
             self.setSizePolicy(policy)
-        self.setContentsMargins(0, 0, 0, 0)
         look.changed.connect(self._restyle)
         self._restyle()
 
     def setContentsMargins(self, left: int, top: int, right: int, bottom: int) -> None:  # type: ignore[override]
-        # Qt puts a fixed line's baseline a pixel lower than the middle of the line asks for.
-        lift = 1 if self.wordWrap() else 0
-        super().setContentsMargins(left, top - lift, right, bottom + lift)
+        self._margins = left, top, right, bottom
+        self._settle()
 
     def text(self) -> str:
         """The words."""
@@ -333,9 +336,18 @@ class Text(QLabel):
         colors = self.palette()
         colors.setColor(self.foregroundRole(), theme.color(self._ink))
         self.setPalette(colors)
-        if not self.wordWrap():
-            self.setMinimumHeight(theme.line(self._role))
+        self._settle()
         self._show_words()
+
+    def _settle(self) -> None:
+        left, top, right, bottom = self._margins
+        line, lift = self._look.theme.line(self._role), 0
+        if self.wordWrap():
+            # Qt puts the baseline of a fixed line at four fifths of its height, whatever the font.
+            lift = round(0.8 * line - baseline_in(self.font(), line))
+        else:
+            self.setMinimumHeight(top + line + bottom)
+        super().setContentsMargins(left, top - lift, right, bottom + lift)
 
 
 class Elided(QWidget):

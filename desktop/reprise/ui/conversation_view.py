@@ -351,7 +351,6 @@ class ConversationView(QObject):
         else:
             turn = Turn.BUSY if conversation.is_busy else Turn.IDLE
         self._page.composer.set_turn(turn)
-        self._page.composer.set_model(self.model_label(conversation.model))
         self._silence.watch(conversation)
         self._card.settle(conversation, self._attempts())
         self._show_tray()

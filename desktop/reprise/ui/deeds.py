@@ -262,11 +262,12 @@ class WindowDeeds(QObject):
 
     def models_changed(self, *_: object) -> None:
         """Ask the catalog again what there is."""
-        if self._library is None or self._catalog is None:
+        if self._library is None or self._catalog is None or self._view is None:
             return
         models = self._catalog.models()
         current = self._library.current.model
         self._window.header.set_models(models, current)
+        self._window.page.composer.set_model(self._view.model_label(current))
         info = next((info for info in models if info.ref == current), None)
         if current is not None and info is not None:
             place = info.provider_label or current.provider

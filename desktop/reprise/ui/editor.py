@@ -19,9 +19,10 @@ from PySide6.QtWidgets import QFrame, QTextEdit, QWidget
 
 from reprise.ui.manuscript import Manuscript
 from reprise.ui.style import Appearance
-from reprise.ui.theme import Type
+from reprise.ui.theme import Type, baseline_in
 
 HUGE = 20_000  # characters: more than 40 % of any window holds
+CARET_ROOM = 4  # pixels beside the text, so that the caret of an empty line stands before it and not on it
 
 
 class Editor(QTextEdit):
@@ -73,6 +74,10 @@ class Editor(QTextEdit):
         document = Manuscript(self._look.theme.font(Type.BODY), self.parent())
         document.setUndoRedoEnabled(False)
         document.setDocumentMargin(0)
+        frame = document.rootFrame().frameFormat()
+        frame.setLeftMargin(CARET_ROOM)
+        frame.setRightMargin(CARET_ROOM)
+        document.rootFrame().setFrameFormat(frame)
         document.expect(text)
         cursor = QTextCursor(document)
         cursor.setBlockFormat(self._block_format())
@@ -103,8 +108,8 @@ class Editor(QTextEdit):
     @property
     def lead(self) -> int:
         """Pixels above the first line's text that put it in the middle of its 22 px."""
-        height = QFontMetricsF(self._look.theme.font(Type.BODY)).height()
-        return max(0, round((self._look.theme.line(Type.BODY) - height) / 2))
+        font = self._look.theme.font(Type.BODY)
+        return max(0, baseline_in(font, self._look.theme.line(Type.BODY)) - round(QFontMetricsF(font).ascent()))
 
     def new_line(self) -> None:
         """Begin a new line where the cursor is."""
@@ -168,7 +173,7 @@ class Editor(QTextEdit):
             theme = self._look.theme
             font = theme.font(Type.BODY)
             metrics = QFontMetricsF(font)
-            area = self.viewport().rect()
+            area = self.viewport().rect().adjusted(CARET_ROOM, 0, -CARET_ROOM, 0)
             painter = QPainter(self.viewport())
             painter.setFont(font)
             painter.setPen(theme.color("muted"))
@@ -181,7 +186,8 @@ class Editor(QTextEdit):
             rect = self.cursorRect()
             painter = QPainter(self.viewport())
             height = QFontMetricsF(theme.font(Type.BODY)).height()
-            painter.fillRect(rect.left(), rect.top(), theme.px(2), round(height), theme.color("accent"))
+            left = max(0, CARET_ROOM - theme.px(3)) if rect.left() <= CARET_ROOM else rect.left()
+            painter.fillRect(left, rect.top(), theme.px(2), round(height), theme.color("accent"))
             painter.end()
 
     def _show_caret(self) -> None:

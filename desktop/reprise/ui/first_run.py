@@ -77,14 +77,14 @@ class FirstRun(QWidget):
         self._right.card.column.addWidget(own)
         self._cards.addWidget(self._left, 1, Qt.AlignmentFlag.AlignTop)
         self._cards.addWidget(self._right, 1, Qt.AlignmentFlag.AlignTop)
-        self._column.addStretch(97)
+        self._column.addStretch(76)
         self._column.addLayout(self._top)
         self._top.addWidget(self._logo)
         self._top.addStretch(1)
         self._column.addWidget(self._title)
         self._column.addWidget(self._lead)
         self._column.addLayout(self._cards)
-        self._column.addStretch(182)
+        self._column.addStretch(166)
         self._scroll.setWidget(self._body)
         look.changed.connect(self._restyle)
         self.set_builtin_state(*self._state)
@@ -168,9 +168,9 @@ class FirstRun(QWidget):
         px = self._look.theme.px
         self._column.setSpacing(0)
         self._top.setContentsMargins(px(11), 0, 0, 0)  # its ink, not its box, stands on the text edge
-        for widget, top in ((self._title, 20), (self._lead, 5)):
+        for widget, top in ((self._title, 20), (self._lead, 6)):
             widget.setContentsMargins(px(16), px(top), px(16), 0)
-        self._cards.setContentsMargins(0, px(30), 0, 0)
+        self._cards.setContentsMargins(0, px(28), 0, 0)
         self._cards.setSpacing(px(16))
         self._margins()
 
@@ -222,7 +222,7 @@ class _ModelRow(QWidget):
         self._icon = Glyph(look, "model", "muted", 20, self)
         self._column = QVBoxLayout()
         self._top = QHBoxLayout()
-        self._name = Text(look, "SmolLM2 135M", Type.BODY, weight=600, parent=self)
+        self._name = Text(look, "SmolLM2 135M", Type.TITLE, parent=self)
         self._size = Text(look, "", Type.SMALL, "muted", tabular=True, parent=self)
         self._size.setObjectName("builtinSize")
         self._what = Text(look, "", Type.UI, "muted", wrap=True, parent=self)
@@ -266,7 +266,7 @@ class _ModelRow(QWidget):
 
     def _restyle(self) -> None:
         px = self._look.theme.px
-        self._row.setContentsMargins(px(15), px(12), px(15), px(16))
+        self._row.setContentsMargins(px(15), px(13), px(15), px(16))
         self._row.setSpacing(px(12))
         self._column.setSpacing(0)
         self._gap.setContentsMargins(0, 0 if self._bar.isHidden() else px(6), 0, 0)
@@ -312,7 +312,7 @@ class _Row(QPushButton):
             painter.drawPixmap(px(16), (self.height() - side) // 2, pixmap)
         weight = 500 if self._accent else None
         area = self.rect().adjusted(left, 0, -px(36), 0)
-        font = theme.font(Type.BODY if self._accent else Type.UI, weight=weight)
+        font = theme.font(Type.TITLE if self._accent else Type.UI, weight=weight)
         label(painter, area, self.text(), font, theme.color("accent" if self._accent else "text"))
         if not self._accent:
             side = px(14)

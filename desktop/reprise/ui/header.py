@@ -65,7 +65,7 @@ class Header(QWidget):
         self.more.setObjectName("moreButton")
         self.more.setAccessibleName(tr("Menu"))
         self._row = QHBoxLayout(self)
-        titles = QWidget(self)
+        self._place = titles = QWidget(self)
         titles.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._titles = QStackedLayout(titles)
         self._titles.addWidget(self.title)
@@ -149,4 +149,6 @@ class Header(QWidget):
         self._row.setContentsMargins(theme.px(10), 0, theme.px(10), 0)
         self._row.setSpacing(theme.px(6))
         self._editor.setFont(theme.font(Type.TITLE))
+        for widget in (self._place, self.title):  # as high as each other, or the stack puts the title to its top
+            widget.setFixedHeight(theme.px(28))
         self.update()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.language import tr
+from reprise.ui.painting import mirrored
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
@@ -39,7 +40,10 @@ class KeyField(QWidget):
         self.line.returnPressed.connect(self._accept)
         self.line.textChanged.connect(self._settle)
         self.line.installEventFilter(self)
-        self._eye = self.line.addAction(look.icons.icon("eye"), QLineEdit.ActionPosition.TrailingPosition)
+        self._eye = Button(look, kind=Kind.ICON, icon="eye", parent=self.line)
+        self._eye.setObjectName("showKeyButton")
+        self._eye.setAccessibleName(tr("Show the key"))
+        self._eye.setCursor(Qt.CursorShape.ArrowCursor)
         self._eye.setToolTip(tr("Show the key"))
         self._eye.setCheckable(True)
         self._eye.toggled.connect(self._reveal)
@@ -61,6 +65,8 @@ class KeyField(QWidget):
         self._restyle()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.Resize:
+            self._place_eye()
         if isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
             if event.type() == QEvent.Type.ShortcutOverride:
                 event.accept()
@@ -87,4 +93,13 @@ class KeyField(QWidget):
         self._where.setContentsMargins(0, px(3), 0, px(12))
         self._row.setContentsMargins(0, px(12), 0, 0)
         self._row.setSpacing(px(8))
-        self._eye.setIcon(self._look.icons.icon("eye", px(16)))
+        self._place_eye()
+
+    def _place_eye(self) -> None:
+        px, size = self._look.theme.px, self._eye.sizeHint()
+        field = self.line.rect()
+        place = QRect(field.right() + 1 - px(6) - size.width(), (field.height() - size.height()) // 2, *size.toTuple())
+        is_left_to_right = self.isLeftToRight()
+        self._eye.setGeometry(mirrored(place, field.width(), is_left_to_right))
+        room = px(24)  # besides the field's own padding
+        self.line.setTextMargins(0 if is_left_to_right else room, 0, room if is_left_to_right else 0, 0)

@@ -185,7 +185,8 @@ QToolTip {{ background: {tip_bg}; color: {tip_text}; border: 0; padding: {px(5)}
   font-size: {px(12)}px; }}
 QLineEdit {{ background: {c("surface")}; color: {c("text")}; border: 1px solid {c("control_border")};
   border-radius: {px(6)}px; padding: 0 {px(11)}px; selection-background-color: {c("selection")};
-  selection-color: {c("text")}; min-height: {px(30)}px; max-height: {px(30)}px; }}
+  selection-color: {c("text")}; min-height: {px(30)}px; max-height: {px(30)}px;
+  lineedit-password-character: 8226; }}
 QLineEdit:focus {{ border: 2px solid {c("focus")}; padding: 0 {px(11) - 1}px;
   min-height: {px(30) - 2}px; max-height: {px(30) - 2}px; }}
 QLineEdit:disabled {{ color: {c("faint")}; border-color: {c("border")}; }}

@@ -8,7 +8,7 @@ from enum import StrEnum
 from functools import cache
 from pathlib import Path
 
-from PySide6.QtGui import QColor, QFont, QFontDatabase
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QFontMetricsF
 
 
 class Scheme(StrEnum):
@@ -78,6 +78,13 @@ class Theme:
     def line(self, role: Type) -> int:
         """The fixed line height of a role in pixels."""
         return self.px(_TYPE[role][1])
+
+
+def baseline_in(font: QFont, line: int) -> int:
+    """Where the baseline is in a line `line` pixels high, from its top (tokens section 3)."""
+    metrics = QFontMetricsF(font)
+    ascent, descent = metrics.ascent(), metrics.descent()
+    return round((line - ascent - descent) / 2 + ascent)
 
 
 @cache

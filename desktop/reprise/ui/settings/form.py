@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QSpacerItem, QVBoxLayout, QWidget
 
 from reprise.ui.controls import Glyph, Text
 from reprise.ui.style import Appearance
@@ -25,6 +25,7 @@ class FormPage(QWidget):
         self._lead = Text(look, lead, Type.UI, "muted", wrap=True, parent=self)
         self.column.addWidget(self._lead)
         self.rows: list[FormRow] = []
+        self._gaps: list[tuple[QSpacerItem, int]] = []
         look.changed.connect(self._restyle)
         self._restyle()
 
@@ -34,6 +35,12 @@ class FormPage(QWidget):
         self.column.addWidget(row)
         self.rows.append(row)
         return row
+
+    def add_gap(self, size: int) -> None:
+        """More room below the last row, `size` pixels at 100 %."""
+        gap = QSpacerItem(0, self._look.theme.px(size))
+        self.column.addSpacerItem(gap)
+        self._gaps.append((gap, size))
 
     def minimumSizeHint(self) -> QSize:
         # The scroll area asks for the height at its width; a least height of its own would bring the bar too soon.
@@ -48,7 +55,9 @@ class FormPage(QWidget):
         px = self._look.theme.px
         self.column.setContentsMargins(0, 0, px(12), px(8))
         self.column.setSpacing(px(8))
-        self._lead.setContentsMargins(0, 0, 0, px(8))
+        self._lead.setContentsMargins(0, 0, 0, px(12))
+        for gap, size in self._gaps:
+            gap.changeSize(0, px(size))
 
 
 class FormRow(QWidget):
@@ -62,7 +71,7 @@ class FormRow(QWidget):
         self.control = control
         self.label = Text(look, label, Type.UI, weight=500, parent=self)
         self.label.setBuddy(control)
-        self.explanation = Text(look, explanation, Type.SMALL, "muted", wrap=True, parent=self)
+        self.explanation = Text(look, explanation, Type.SMALL, "muted", wrap=True, tabular=True, parent=self)
         self._problem = QWidget(self)
         self._sentence = Text(look, "", Type.SMALL, "danger", wrap=True, parent=self._problem)
         problem = QHBoxLayout(self._problem)

@@ -49,7 +49,7 @@ class SettingsSheet(Sheet):
         self._close.setAccessibleName(tr("Close"))
         self._close.clicked.connect(self.close_sheet)
         self._said = Text(look, tr("Changes apply at once."), Type.SMALL, "muted", parent=self)
-        self._restore = Button(look, tr("Restore defaults"), kind=Kind.PLAIN, parent=self)
+        self._restore = Button(look, tr("Restore defaults"), kind=Kind.PLAIN, quiet=True, parent=self)
         self._restore.clicked.connect(self.retry_page.restore)
         self._done = Button(look, tr("Done"), kind=Kind.PRIMARY, parent=self)
         self._done.setObjectName("doneButton")
@@ -78,7 +78,9 @@ class SettingsSheet(Sheet):
         self._foot.addWidget(self._restore)
         self._foot.addWidget(self._done)
         self._right.addLayout(self._head)
-        self._right.addWidget(self._stack, 1)
+        self._middle = QVBoxLayout()
+        self._middle.addWidget(self._stack)
+        self._right.addLayout(self._middle, 1)
         self._right.addLayout(self._foot)
         self._outer.addWidget(self._nav)
         self._outer.addLayout(self._right, 1)
@@ -118,9 +120,12 @@ class SettingsSheet(Sheet):
         for button in self._buttons:
             button.set_narrow(narrow)
         side = px(16 if narrow else 32)
-        self._right.setContentsMargins(side, px(18), side - px(12), px(18))  # the pages' scroll bar has 12 px of it
-        # The cross stands on the corner, not on the text's edge.
-        self._head.setContentsMargins(0, 0, px(30) - side, 0)
+        # The cross stands on the corner, not on the text's edge; the pages' scroll bar has 12 px of what is beside it.
+        beside = min(px(18), side - px(12))
+        self._right.setContentsMargins(side, px(18), beside, px(18))
+        self._head.setContentsMargins(0, 0, px(18) - beside, 0)
+        self._middle.setContentsMargins(0, 0, side - px(12) - beside, 0)
+        self._foot.setContentsMargins(0, 0, side - beside, 0)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
@@ -140,9 +145,8 @@ class SettingsSheet(Sheet):
         self._links.setContentsMargins(px(8), px(22), px(9), px(8))
         self._links.setSpacing(0)
         self._heading.setContentsMargins(px(12), 0, 0, px(14))
-        self._right.setSpacing(px(12))
+        self._right.setSpacing(px(10))
         self._foot.setSpacing(px(8))
-        self._foot.setContentsMargins(0, 0, px(12), 0)
         self.arrange()
 
 

@@ -83,26 +83,26 @@ class SessionDelegate(QStyledItemDelegate):
                     painter.drawEllipse(center, px(7), px(7))
                 painter.setBrush(theme.color("accent"))
                 painter.drawEllipse(center, theme.zoom * 4, theme.zoom * 4)
-                return px(20)
+                return px(26)
             case Mark.COUNTDOWN if row.seconds_left is not None:
                 return self._countdown(painter, row, slot, row.seconds_left)
             case Mark.COUNTDOWN | Mark.PENDING | Mark.DRAFT:
                 name, token, side = {
                     Mark.COUNTDOWN: ("offline", "muted", px(16)),  # it waits for the network, however long
                     Mark.PENDING: ("retry", "warn", px(16)),
-                    Mark.DRAFT: ("draft", "muted", px(14)),
+                    Mark.DRAFT: ("draft", "muted", px(16)),
                 }[row.mark]
                 device = painter.device()
                 ratio = device.devicePixelRatio()
                 pixmap = self._look.icons.pixmap(name, token, side, ratio)
                 painter.drawPixmap(QPointF(right - px(8) - side / 2, middle - side / 2), pixmap)
-                return px(22)
+                return px(26)
             case _:
                 return 0
 
     def _countdown(self, painter: QPainter, row: SessionRow, slot: QRect, seconds: int) -> int:
         theme, px = self._look.theme, self._look.theme.px
-        font = theme.font(Type.UI, weight=500, tabular=True)
+        font = theme.font(Type.SMALL, weight=600, tabular=True)
         width = label(painter, slot, duration(seconds), font, theme.color("warn"), right=True)
         longest = max(seconds, self._longest.get(row.session.id, 0), 1)
         self._longest[row.session.id] = longest if seconds > 1 else 0
@@ -115,4 +115,4 @@ class SessionDelegate(QStyledItemDelegate):
             theme,
             theme.zoom * 1.75,
         )
-        return round(width) + px(8) + side + px(8)
+        return round(width) + px(8) + side + px(10)

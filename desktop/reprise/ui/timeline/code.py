@@ -306,7 +306,7 @@ class CodeBlock(Block):
     def _copy_hit(self) -> Hit:
         sheet = self.sheet
         label = tr("Copied") if self.just_copied else tr("Copy")
-        width = sheet.grid(Type.SMALL, 500).metrics.horizontalAdvance(label) + sheet.px(6 + 16 + 5 + 8)
+        width = sheet.grid(Type.SMALL, 500).metrics.horizontalAdvance(label) + sheet.px(6 + 16 + 6 + 8)
         right = self._width - sheet.inset + sheet.px(8)
         return Hit("copy", "", QRectF(right - width, sheet.px(4), width, sheet.px(28)), tr("Copy code"))
 

@@ -39,7 +39,7 @@ class LabelBlock(Block):
     def paint(self, painter: QPainter, scene: Scene) -> None:
         sheet, middle = self.sheet, self.height / 2
         x = float(sheet.inset)
-        x += sheet.text(painter, sheet.grid(Type.SMALL, 600), x, middle, self.label, "muted")
+        x += sheet.text(painter, sheet.grid(Type.SMALL, 500), x, middle, self.label, "muted")
         if self.meta and scene.message_hovered:
             grid = sheet.grid(Type.SMALL, None, True)
             room = self._width - sheet.inset - x

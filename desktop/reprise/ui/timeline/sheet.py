@@ -9,7 +9,7 @@ from functools import lru_cache
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QBrush, QColor, QFont, QFontMetricsF, QIcon, QPainter, QPen, QPixmap, QTextCharFormat
 
-from reprise.ui.theme import Theme, Type
+from reprise.ui.theme import Theme, Type, baseline_in
 from reprise.ui.timeline.inline import Style
 
 Icons = Callable[[str, str, int], QIcon | QPixmap]
@@ -31,7 +31,7 @@ class Grid:
         self.metrics = QFontMetricsF(font)
         ascent, descent = self.metrics.ascent(), self.metrics.descent()
         self.line = max(line, math.ceil(ascent + descent))
-        self.baseline = round((self.line - ascent - descent) / 2 + ascent)
+        self.baseline = baseline_in(font, self.line)
 
 
 class Sheet:
