@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from support.aio import Aio
 from support.window import WindowStage
 
 Scene = Callable[[WindowStage], Coroutine[Any, Any, None]]
+
+
+@pytest.fixture
+def stillness(qapp: QApplication) -> Iterator[None]:
+    """The caret does not blink, and the pointer hovers over nothing."""
+    before = qapp.cursorFlashTime()
+    qapp.setCursorFlashTime(0)
+    QCursor.setPos(-100, -100)
+    yield
+    qapp.setCursorFlashTime(before)
 
 
 @pytest.fixture

@@ -62,6 +62,7 @@ def test_an_icon_stands_nearer_to_its_button_s_edge_than_the_words(look: Appeara
     assert 12 <= button.width() - 1 - max(inside) <= 14
 
 
+@pytest.mark.usefixtures("stillness")
 def test_the_empty_composer_s_caret_stands_before_the_words(act: Callable[..., None]) -> None:
     """Mockup 01: the words begin on the text edge, and the caret does not cover their first letter."""
 

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from reprise.ui.composer import Composer
+from reprise.ui.editor import CARET_ROOM
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Scheme, load_theme
 from reprise.ui.window_state import WindowState
@@ -179,7 +180,7 @@ def test_a_line_as_wide_as_the_field_moves_the_button_under_it(composer: Compose
     assert composer.height() == 48
     composer.set_text("a much longer line " * 8)
     assert composer.height() > 48
-    assert composer.editor.document().textWidth() == 760 - 2 * 16
+    assert composer.editor.document().textWidth() == 760 - 2 * 16 + 2 * CARET_ROOM
 
 
 def test_a_long_blank_text_is_blank_and_one_word_behind_it_is_not(composer: Composer) -> None:

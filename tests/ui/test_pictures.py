@@ -7,7 +7,7 @@ state is one more row of `STATES`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +15,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from reprise.domain.ports import Draft
 from reprise.ui.theme import Scheme
@@ -88,6 +86,12 @@ async def asked_again(stage: WindowStage) -> None:
     """A second prompt after the first reply."""
     await stage.send(PROMPT)
     await stage.send(MORE)
+
+
+async def writing(stage: WindowStage) -> None:
+    """Two lines are written below a reply, and not sent."""
+    await stage.send(PROMPT)
+    stage.window.page.composer.set_text(f"{MORE}\nAnd to an empty line at the end?")
 
 
 async def waiting(stage: WindowStage) -> None:
@@ -234,6 +238,7 @@ TEN = (("delays", DELAYS),)
 STATES = (
     State("conversation", conversation, ([REPLY],), (*FRAME, *WRITING, "timeline", "sessionList")),
     State("conversation-200", conversation, ([REPLY],), (*HEADER, *WRITING, "timeline"), zoom=2.0),
+    State("writing", writing, ([LEAD],), (*FRAME, *WRITING, "timeline")),
     State("streaming", conversation, ([LEAD + LIST + HALF, HANG],), (*FRAME, *WRITING, "timeline")),
     State("waiting", waiting, ([{"wait": 60}],), (*FRAME, *WRITING, "timeline")),
     State("stalled", stalled, ([HALF, HANG],), (*FRAME, *WRITING, "timeline")),
@@ -312,16 +317,7 @@ STATES = (
 )
 
 
-@pytest.fixture(autouse=True)
-def stillness(qapp: QApplication) -> Iterator[None]:
-    """The caret does not blink, and the pointer hovers over nothing."""
-    QCursor.setPos(-100, -100)
-    before = qapp.cursorFlashTime()
-    qapp.setCursorFlashTime(0)
-    yield
-    qapp.setCursorFlashTime(before)
-
-
+@pytest.mark.usefixtures("stillness")
 @pytest.mark.parametrize("state", STATES, ids=lambda state: state.name)
 def test_a_state_s_pictures(act: Callable[..., None], tmp_path: Path, state: State) -> None:
     """ux sections 1, 2 and 6, tokens sections 2 to 6: all of it is there, in the window, whole and readable."""
