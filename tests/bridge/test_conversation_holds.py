@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reprise.domain.events import Outcome
-from reprise.domain.failures import FailureKind
+from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.models import Route
 from reprise.domain.retry import WaitReason
 from support.aio import Aio
@@ -80,6 +80,31 @@ def test_one_429_holds_every_chat_with_that_provider_and_key(play: Play) -> None
         await stage.clock.drain()
 
     play(scene, LIMITED, says("three"), says("two"))
+
+
+def test_a_wait_the_user_agrees_to_holds_the_other_chats_of_that_provider_and_key(play: Play) -> None:
+    """D3: over the cap nobody is held until the user has decided; then the others are, behind it in a row."""
+
+    async def scene(stage: BridgeStage) -> None:
+        first, second = stage.chat(), stage.chat()
+        stage.catalog.providers[OTHER] = stage.provider
+        stage.catalog.routes[OTHER] = Route("elsewhere")
+        await stage.send(first, "a")
+        assert stage.services.holds.until("test") is None
+        await stage.clock.advance(10)
+        first.choose_model(OTHER)
+        first.wait_as_asked()
+        await stage.clock.drain()
+        assert stage.services.holds.until("elsewhere") is None
+        await stage.send(second, "b")
+        assert second.pending is not None
+        assert (second.pending.reason, second.retry_manager.seconds_left) == (WaitReason.LIMITS, 120)
+        assert second.pending.failure == Failure(FailureKind.RATE_LIMIT, "the provider is down", False, 130.0)
+        await stage.clock.advance(120)
+        assert texts(await stage.stored(first)) == [("user", "a"), ("assistant", "ok")]
+        assert texts(await stage.stored(second)) == [("user", "b"), ("assistant", "ok")]
+
+    play(scene, ASKED, says("ok"), says("ok"))
 
 
 def test_offline_holds_the_request_and_the_network_lets_it_go(play: Play) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from reprise.domain.deltas import TextDelta
 from reprise.domain.events import ModelSwitched
 from reprise.domain.failures import FailureKind
+from reprise.domain.retry import RetryPolicy
 from reprise.domain.sessions import ModelChange
 from support.bridge import MODEL, OTHER, BridgeStage, end_of, recorder, said
 from support.engine import HANG, fails, says, texts
@@ -166,6 +167,24 @@ def test_a_partial_of_a_fallback_is_kept_as_the_fallbacks(play: Play) -> None:
         await stage.assert_memory_equals_disk(chat)
 
     play(scene, fails(), fails(), [TextDelta("half"), HANG], says("ok"), delays=(5.0,))
+
+
+def test_a_fallback_is_asked_again_by_the_policy_of_its_own_model(play: Play) -> None:
+    """D2, D13: what is set for its provider, not what was for the one it stands in for."""
+
+    async def scene(stage: BridgeStage) -> None:
+        stage.catalog.providers[OTHER] = stage.provider
+        stage.catalog.stands_in = OTHER
+        chat = stage.chat()
+        await stage.send(chat)
+        await stage.clock.advance(5)
+        assert chat.pending is not None
+        assert (chat.pending.retry, chat.pending.retries, chat.retry_manager.seconds_left) == (1, 2, 60)
+        chat.stop()
+        await stage.clock.drain()
+
+    schedules = {MODEL: (5.0,), OTHER: (60.0, 70.0)}
+    play(scene, *[fails()] * 3, policy=lambda model, _: RetryPolicy(schedules[model]))
 
 
 def test_a_fallback_that_cannot_answer_leaves_the_first_failure(play: Play) -> None:

@@ -158,6 +158,40 @@ def test_closing_while_such_a_wait_runs_keeps_it_scheduled(aio: Aio, tmp_path: P
     aio(main())
 
 
+def test_a_wait_the_user_began_ends_with_a_full_budget_after_a_restart_too(aio: Aio, tmp_path: Path) -> None:
+    """R12, D8: only a schedule's own wait goes on as its retry n; Esc leaves what the failed attempt says."""
+
+    async def main() -> None:
+        stage = await BridgeStage.open(tmp_path, *[fails()] * 2, delays=(5.0,))
+        chat = stage.chat()
+        await stage.send(chat)
+        await stage.clock.advance(5)
+        used_up = chat.pending
+        assert used_up is not None
+        assert (used_up.retry, used_up.retries) == (1, 1)
+        chat.retry_after(10)
+        await stage.clock.drain()
+        chat.stop()
+        await stage.clock.drain()
+        assert chat.pending == used_up
+        chat.retry_after(10)
+        await stage.clock.advance(1)
+        await chat.close()
+        await stage.close()
+        clock = ManualClock(utc=stage.clock.utc())
+        stage = await BridgeStage.open(tmp_path, fails(), says("ok"), clock=clock, delays=(5.0,))
+        again = await stage.reopened(chat.session_id)
+        await clock.advance(9)
+        assert again.pending is not None
+        assert (again.pending.retry, again.retry_manager.seconds_left) == (1, 5)
+        await clock.advance(5)
+        assert texts(await stage.stored(again)) == [("user", "hello"), ("assistant", "ok")]
+        await stage.assert_memory_equals_disk(again)
+        await stage.close()
+
+    aio(main())
+
+
 def test_a_wait_that_cannot_be_stored_ends_the_turn_with_that_failure(play: Play) -> None:
     """D19: pending, and the reason is ours."""
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from reprise.bridge.library import Library
-from reprise.domain.ports import Draft
+from reprise.domain.ports import Draft, Drafts, LogError
 from support.aio import Aio
 from support.bridge import BridgeStage, FixedCatalog
 from support.engine import HANG, says
@@ -136,3 +138,46 @@ def test_a_chat_added_for_a_scripted_run_is_stored_like_any_other(play: Play) ->
         assert [row.session.title for row in library.rows()] == ["one"]
 
     play(scene, says("hi"))
+
+
+class FullDisk:
+    """The real drafts, whose disk is full for a while."""
+
+    def __init__(self, drafts: Drafts) -> None:
+        self._drafts = drafts
+        self.is_full = True
+
+    async def load(self) -> Mapping[str, Draft]:
+        return await self._drafts.load()
+
+    async def save(self, session: str, draft: Draft | None) -> None:
+        if self.is_full:
+            raise LogError("The disk is full.")
+        await self._drafts.save(session, draft)
+
+
+@pytest.mark.parametrize("then", ["the same text again", "another draft", "close"])
+def test_a_draft_that_the_disk_refused_is_saved_later(aio: Aio, tmp_path: Path, then: str) -> None:
+    """N11: with the next chance at the latest when the program closes."""
+
+    async def main() -> None:
+        stage = await BridgeStage.open(tmp_path)
+        disk = FullDisk(stage.store.drafts)
+        library = Library(replace(stage.services, drafts=disk), stage.scope)
+        heard = Recorder(problem=library.problem)
+        key = library.current.session_id
+        library.save_draft(key, TYPED)
+        await stage.clock.drain()
+        assert heard.seen == [("problem", "The disk is full.")]
+        disk.is_full = False
+        if then == "the same text again":
+            library.save_draft(key, TYPED)
+        elif then == "another draft":
+            library.save_draft("another", Draft("x"))
+        else:
+            await library.close()
+        await stage.clock.drain()
+        assert TYPED in (await stage.store.drafts.load()).values()
+        await stage.close()
+
+    aio(main())

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
+from reprise.bridge.library import Library
 from reprise.bridge.session_row import Mark
 from reprise.domain.events import Answer, Outcome
+from reprise.domain.failures import FailureKind
 from reprise.domain.models import Route
-from reprise.domain.ports import Draft
+from reprise.domain.ports import Draft, History, LogError, Sessions
+from reprise.domain.retry import WaitReason
 from support.aio import Aio
 from support.bridge import OTHER, BridgeStage, chats, lives, said
 from support.engine import HANG, FakeTools, calls, fails, pong, says, texts
+from support.qt import Recorder
 
 Play = Callable[..., None]
 
@@ -106,6 +112,71 @@ def test_all_pending_sessions_are_retried_two_seconds_apart(aio: Aio, tmp_path: 
         await stage.close()
 
     aio(main())
+
+
+class Unreadable:
+    """The real sessions, but one of them cannot be read."""
+
+    def __init__(self, sessions: Sessions, broken: str) -> None:
+        self._sessions = sessions
+        self._broken = broken
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._sessions, name)
+
+    async def load(self, session: str) -> History:
+        if session == self._broken:
+            raise LogError("That chat cannot be read.")
+        return await self._sessions.load(session)
+
+
+def test_a_session_that_cannot_be_read_keeps_none_of_the_others_from_their_retry(aio: Aio, tmp_path: Path) -> None:
+    """N3: it is told of once, stays pending, and has no place in the row."""
+
+    async def main() -> None:
+        await left_pending(tmp_path, "one", "two", "three")
+        stage = await BridgeStage.open(tmp_path, *[says("ok")] * 2)
+        broken = (await stage.store.sessions.list())[0].id
+        sessions = cast("Sessions", Unreadable(stage.services.sessions, broken))
+        library = Library(replace(stage.services, sessions=sessions), stage.scope)
+        await library.load()
+        heard = Recorder(problem=library.problem)
+        library.retry_pending()
+        await stage.clock.advance(2)
+        assert heard.seen == [("problem", "That chat cannot be read.")]
+        assert len(stage.provider.requests) == 2
+        assert library.pending_ids() == [broken]
+        await stage.close()
+
+    aio(main())
+
+
+def test_retries_from_the_list_wait_for_what_holds_the_others_and_then_go_in_a_row(play: Play) -> None:
+    """D3: neither all of them nor one by its row sends through a hold that runs; a chat's own Retry does."""
+
+    async def scene(stage: BridgeStage) -> None:
+        library = stage.library()
+        one, two, _ = await chats(stage, library, "one", "two", "limited")
+        library.retry_pending([two.session_id])
+        await stage.clock.drain()
+        assert two.pending is not None
+        assert (two.pending.reason, two.retry_manager.seconds_left) == (WaitReason.LIMITS, 29)
+        library.retry_pending()
+        await stage.clock.drain()
+        assert one.pending is not None
+        assert (one.pending.reason, one.retry_manager.seconds_left) == (WaitReason.LIMITS, 31)
+        assert len(stage.provider.requests) == 3
+        two.stop()
+        await stage.clock.drain()
+        two.retry()
+        await stage.clock.drain()
+        assert texts(await stage.stored(two)) == [("user", "two"), ("assistant", "two")]
+        await stage.clock.advance(31)
+        assert len(stage.provider.requests) == 6
+
+    limited = fails(FailureKind.RATE_LIMIT, retry_after_s=30.0, retryable=True)
+    replies = [fails(retryable=False), fails(retryable=False), limited, says("two"), says("ok"), says("ok")]
+    play(scene, *replies)
 
 
 def test_only_sessions_that_share_limits_wait_for_each_other(play: Play) -> None:

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from reprise.domain.seam import COUNTS_FROM, LOOKS_BACK, Seam
+from reprise.domain.seam import COUNTS_FROM, LINE_COUNTS_FROM, LOOKS_BACK, Seam
 
 
-def joined(before: str, pieces: Sequence[str]) -> str:
-    seam = Seam(before)
+def joined(before: str, pieces: Sequence[str], *, prefilled: bool = False) -> str:
+    seam = Seam(before, prefilled=prefilled)
     return before + "".join(seam.feed(piece) for piece in pieces) + seam.end()
 
 
@@ -45,10 +45,24 @@ def test_a_continuation_that_repeats_nothing_passes_at_once() -> None:
         (STORY, "the fox ran into the woods.", STORY + " woods."),
         ("for x in range(10", "range(10):", "for x in range(10range(10):"),
         ("a\n  ", "  b", "a\n    b"),
+        ("if (x) {\n}", "}\nDone.", "if (x) {\n}}\nDone."),
+        ("a\n1.", "1. one", "a\n1.1. one"),
         ("", "Hello", "Hello"),
         ("  ", "  Hello", "    Hello"),
     ],
-    ids=["tail", "last line", "all of it", "all of a long one", "long tail", "short", "indent", "nothing", "blank"],
+    ids=[
+        "tail",
+        "last line",
+        "all of it",
+        "all of a long one",
+        "long tail",
+        "short",
+        "indent",
+        "brace",
+        "number",
+        "nothing",
+        "blank",
+    ],
 )
 def test_what_is_repeated_is_left_out(before: str, after: str, whole: str) -> None:
     """N8: a tail from 12 characters on, the whole last line, or all of it; whatever the chunks."""
@@ -97,5 +111,13 @@ def test_a_repeated_tail_of_any_length_vanishes_in_any_chunks(
 @given(st.text(alphabet="ab\n", min_size=1, max_size=900), st.text(alphabet="ab\n", max_size=30), CUTS)
 def test_a_continuation_that_begins_from_the_first_word_is_joined(before: str, rest: str, cuts: list[int]) -> None:
     """N8: some providers say all of a prefilled reply again."""
-    assume(before.strip())
+    assume(len(before.strip()) >= LINE_COUNTS_FROM)  # letters there are
     assert joined(before, chunked(before + rest, cuts)) == before + rest
+
+
+def test_a_provider_that_goes_on_in_mid_text_loses_no_character_of_its_own() -> None:
+    """N8: with prefill the next letter is the next letter, whatever the line before looks like."""
+    assert joined("one two three four\nabc", ["abc"], prefilled=True) == "one two three four\nabcabc"
+    assert (
+        joined("a list of\nthings: x", ["a list of\nthings: x and y"], prefilled=True) == "a list of\nthings: x and y"
+    )

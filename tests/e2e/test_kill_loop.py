@@ -34,7 +34,7 @@ def _plays() -> dict[str, Play]:
     return {
         "request": Play(end="hang"),
         "stream": Play(words, delays_s=(GAP_S,) * WORDS, end="hang"),
-        "wait": refusal(429, "later", retry_after="60"),
+        "wait": refusal(429, "later", retry_after="80000"),  # none falls due while the loop runs
     }
 
 
@@ -43,7 +43,8 @@ async def _killed_at(server: WireServer, folder: Path, moment: str, number: int,
     requests, written = len(server.requests), len(server.written_at)
     process = await start(
         *("--data-dir", str(folder), "--provider-url", server.url(moment), "--model", "test"),
-        *("--set", "retry.policy=steady", "--say", f"prompt {number}"),
+        *("--set", "retry.policy=steady", "--set", "retry.after_cap_s=86400", "--set", "retry.ceiling_s=86400"),
+        *("--say", f"prompt {number}"),
     )
     await asyncio.wait_for(server.arrived(requests + 1), 30)
     if moment == "stream":

@@ -44,9 +44,9 @@ from support.engine import (
 Play = Callable[..., None]
 
 
-def spare(*replies: Reply) -> Callable[[], Answerer]:
+def spare(*replies: Reply, policy: RetryPolicy | None = None) -> Callable[[], Answerer]:
     provider = ScriptedProvider(*replies)
-    return lambda: answerer(provider, OTHER)
+    return lambda: answerer(provider, OTHER, policy=policy)
 
 
 def names(events: list[object]) -> list[str]:
@@ -91,9 +91,9 @@ def test_the_fallback_has_a_full_budget_and_is_not_left_again(play: Play) -> Non
     """D13, R31: "1/2" again; when it is exhausted too the turn fails, pending, with the fallback's failure."""
 
     async def scene(stage: EngineStage) -> None:
-        turn = stage.turn(
-            ScriptedProvider(*[lost("first")] * 3), 5.0, 10.0, fallback=spare(*[lost("second")] * 3, says("never"))
-        )
+        policy = RetryPolicy((5.0, 10.0))
+        fallback = spare(*[lost("second")] * 3, says("never"), policy=policy)
+        turn = stage.turn(ScriptedProvider(*[lost("first")] * 3), policy=policy, fallback=fallback)
         events = await stage.send(turn, "hi")
         assert shown_retries(events) == ["1/2", "2/2", "1/2", "2/2"]
         end = ending(events)
@@ -104,6 +104,23 @@ def test_the_fallback_has_a_full_budget_and_is_not_left_again(play: Play) -> Non
         assert len([event for event in events if isinstance(event, ModelSwitched)]) == 1
         assert texts(await stage.stored()) == [("user", "hi")]
         assert model_of((await stage.history()).branch) == OTHER
+
+    play(scene)
+
+
+def test_the_fallback_is_asked_again_by_its_own_policy(play: Play) -> None:
+    """D2, D13: its provider's schedule, its cap on what the provider may ask for and its ceiling."""
+
+    async def scene(stage: EngineStage) -> None:
+        own = RetryPolicy((1.0, 2.0, 3.0), after_cap_s=60.0)
+        limited = fails(FailureKind.RATE_LIMIT, retry_after_s=90.0)
+        fallback = spare(lost(), lost(), limited, policy=own)
+        events = await stage.send(stage.turn(ScriptedProvider(lost(), lost()), 5.0, fallback=fallback))
+        assert shown_retries(events) == ["1/1", "1/3", "2/3"]
+        assert stage.gate.waits == [5.0, 1.0, 2.0]
+        pending = ending(events).pending
+        assert pending is not None
+        assert (pending.ask_s, pending.retries) == (90.0, 3)
 
     play(scene)
 

@@ -56,6 +56,42 @@ def test_a_hold_passes_with_its_time(play: Play) -> None:
     play(scene)
 
 
+def test_what_a_hold_keeps_back_begins_in_a_row(play: Play) -> None:
+    """D3: the first when the hold ends, the others 2 s apart; each hold has a row of its own."""
+
+    async def scene(stage: EngineStage) -> None:
+        holds = Holds(stage.clock)
+        assert holds.slot("a") is None
+        holds.note("a", BUSY, 10.0)
+        holds.note("b", BUSY, 20.0)
+        assert [holds.slot("a"), holds.slot("b"), holds.slot("a"), holds.slot("a")] == [1010.0, 1020.0, 1012.0, 1014.0]
+        holds.note("a", BUSY, 5.0)
+        assert holds.slot("a") == 1016.0
+        holds.note("a", BUSY, 30.0)
+        assert [holds.slot("a"), holds.slot("a")] == [1030.0, 1032.0]
+        await stage.clock.advance(30.0)
+        assert holds.slot("a") is None
+        holds.note("a", BUSY, 1.0)
+        assert holds.slot("a") == 1031.0
+
+    play(scene)
+
+
+def test_sessions_held_by_the_same_limits_go_on_two_seconds_apart(play: Play) -> None:
+    """D3: when the hold ends they do not all ask in the same second, and each says when it does."""
+
+    async def scene(stage: EngineStage) -> None:
+        holds = Holds(stage.clock)
+        holds.note("test", BUSY, 30.0)
+        for number in range(3):
+            stage.gate = ScriptedGate(stage.clock, HoldResult.CANCELLED)
+            turn = stage.turn(ScriptedProvider(), 5.0, holds=holds)
+            await stage.follow(turn.run(f"session {number}", user_message("hello")))
+        assert waits(stage) == [(WaitReason.LIMITS, 30.0), (WaitReason.LIMITS, 32.0), (WaitReason.LIMITS, 34.0)]
+
+    play(scene)
+
+
 def test_a_429_holds_the_other_sessions_of_that_provider_and_key(play: Play) -> None:
     """D3: the next request waits as long as the one that met the limits, and says why."""
 

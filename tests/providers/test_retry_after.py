@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reprise.providers.retry_after import from_body, from_headers
+from reprise.providers.retry_after import LONGEST_S, from_body, from_headers
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
@@ -98,3 +98,15 @@ def test_any_header_gives_a_wait_from_zero_or_none(headers: dict[str, str]) -> N
     """Never negative, never endless, never an exception."""
     asked_s = from_headers(headers, NOW)
     assert asked_s is None or 0 <= asked_s < float("inf")
+
+
+@pytest.mark.parametrize("name", ["retry-after", "retry-after-ms", "x-ratelimit-reset"])
+def test_nobody_is_asked_to_wait_longer_than_a_year(name: str) -> None:
+    """D3: a wait beyond any date is nonsense, and still a reason to ask."""
+    assert from_headers({name: "86400000000000"}, NOW) == LONGEST_S
+
+
+def test_a_body_is_held_to_a_year_too() -> None:
+    """D3."""
+    detail = {"@type": "google.rpc.RetryInfo", "retryDelay": "99999999999s"}
+    assert from_body({"error": {"details": [detail]}}) == LONGEST_S

@@ -115,6 +115,10 @@ def test_a_scheduled_retry_can_be_moved_and_cleared(tmp_path: Path) -> None:
             assert moved.data.retry_at == due
             assert (await store.sessions.load("s")).attempts == {prompt.id: (moved,)}
             assert await store.log.reschedule(moved, None) == failed
+            mine = await store.log.reschedule(failed, due, retry=3)
+            assert isinstance(mine.data, Attempt)
+            assert (mine.data.retry_at, mine.data.retry) == (due, 3)
+            assert await store.log.reschedule(mine, None, retry=0) == failed
 
     asyncio.run(main())
 

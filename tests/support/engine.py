@@ -107,9 +107,12 @@ def answerer(
     model: ModelRef = MODEL,
     parameters: Parameters | None = None,
     route: Route | None = None,
+    policy: RetryPolicy | None = None,
 ) -> Answerer:
-    """Who answers; by itself each provider of a model has limits of its own."""
-    return Answerer(model, provider, parameters or Parameters(), route or Route(model.provider))
+    """Who answers; by itself each provider of a model has limits of its own, and one retry."""
+    return Answerer(
+        model, provider, parameters or Parameters(), route or Route(model.provider), policy or RetryPolicy((5.0,))
+    )
 
 
 class ScriptedGate:
@@ -274,11 +277,10 @@ class EngineStage:
         """A turn with this schedule of waits; `options` are Turn's own, and `answerer`'s."""
         asked = {name: options.pop(name) for name in ("model", "parameters", "route") if name in options}
         return Turn(
-            answerer(provider, **asked),
+            answerer(provider, policy=policy or RetryPolicy(delays), **asked),
             options.pop("log", self.store.log),
             options.pop("gate", self.gate),
             self.clock,
-            policy or RetryPolicy(delays),
             rng=Random(7),
             **options,
         )

@@ -42,6 +42,7 @@ from support.clock import ManualClock
 from support.engine import OTHER, FakeTools, Network, answerer, pong
 
 TOKEN = re.compile(r"[pw]\d+")
+_POLICY = RetryPolicy((5.0, 10.0))
 """Every prompt and every piece of a reply is one of these, and no two are alike."""
 
 
@@ -207,16 +208,15 @@ class Chat:
         world = self._world
         self.ended = self.beside = None
         self._turn = Turn(
-            answerer(self.provider, route=Route("test", prefills=world.prefills)),
+            answerer(self.provider, route=Route("test", prefills=world.prefills), policy=_POLICY),
             world.log,
             self.gate,
             world.clock,
-            RetryPolicy((5.0, 10.0)),
             rng=Random(7),
             tools=FakeTools(ping=pong, hang=_hang),
             max_rounds=2,
             auto_continue=1,
-            fallback=lambda: answerer(self.provider, OTHER),
+            fallback=lambda: answerer(self.provider, OTHER, policy=_POLICY),
             holds=world.holds,
             reachability=world.network,
             queue=self,

@@ -12,7 +12,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from reprise.bridge.session_row import Mark
+from reprise.ui.attempt_details import Details
+from reprise.ui.controls import Button
+from reprise.ui.pending_card import Offer, PendingCard
 from reprise.ui.tray import Tray
+from reprise.ui.words import Sentence
 from support.window import LARGE, SMALL, WindowStage
 
 pytestmark = pytest.mark.slow_callbacks
@@ -375,9 +379,73 @@ def test_what_was_interrupted_is_said_quietly_at_the_next_start(act: Callable[..
         stage.window.sessions.tell_interrupted((key,))
         banner = stage.window.notices
         assert banner.isVisible()
-        assert banner.sentence.text().startswith("Reprise ended while a reply was on its way.")
+        assert banner.sentence.text().startswith("Reprise ended before a reply was complete.")
         buttons = [each for each in banner.findChildren(QWidget) if getattr(each, "text", lambda: "")() == "Show"]
         buttons[0].click()
         assert not banner.isVisible()
 
     act(scene, ["fine"], [HANG])
+
+
+def test_what_a_failed_turn_had_said_stays_with_its_prompt_when_another_follows(act: Callable[..., None]) -> None:
+    """D5: "n earlier attempts" opens them also where no reply ever came."""
+
+    async def scene(stage: WindowStage) -> None:
+        view = stage.window.page.findChild(QWidget, "timeline")
+        await stage.send("one")
+        await stage.send("two")
+        assert await _texts(stage) == ["one", "two", "fine"]
+        (attempt,) = view.item(0).attempts
+        assert [part.text for part in attempt.parts] == ["half an answer"]
+        assert view.item(1).attempts == ()
+
+    act(scene, ["half an answer", REFUSED], ["fine"])
+
+
+def test_an_absurd_wait_still_leaves_a_card_to_act_on(act: Callable[..., None]) -> None:
+    """D3: whatever a provider asks for, the window says it and offers Retry."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        (card,) = _shown(stage, "pendingCard")
+        assert "asks for a wait of" in card.title.text()
+        assert _shown(stage, "retryButton")
+        await _press(stage, "waitUntilButton")
+        assert _shown(stage, "retryBanner")
+        await _stop(stage)
+        assert _shown(stage, "pendingCard")
+
+    later = {"kind": "rate_limit", "status": 429, "message": "later", "retry_after_s": 366 * 86_400}
+    act(scene, [{"fail": later}])
+
+
+def test_a_turn_that_was_interrupted_offers_all_there_is(act: Callable[..., None]) -> None:
+    """UX 2: the program's end was not the person's stop: another model and another wording are offered, too."""
+
+    async def scene(stage: WindowStage) -> None:
+        offer = Offer(stage.catalog.models()[1:2], can_edit=True, can_keep=True, can_go_on=True)
+        card = PendingCard(stage.window.look, Sentence("Closed."), Details(None, "", "", ()), offer=offer)
+        found = {button.objectName() for button in card.findChildren(Button)}
+        names = {"otherModelButton", "editPromptButton", "takeBackButton", "keepPartialButton", "continueButton"}
+        assert names <= found
+        card.deleteLater()
+
+    act(scene)
+
+
+def test_a_running_chat_can_be_stopped_from_the_list(act: Callable[..., None]) -> None:
+    """N10: per-session Stop, without opening the chat."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        key = stage.conversation.session_id
+        stage.window.deeds.new_chat()
+        stage.window.sessions.open_menu(key, stage.window.pos())
+        menu = stage.find("sessionMenu")
+        (stop,) = [action for action in menu.actions() if action.text() == "Stop"]
+        stop.trigger()
+        menu.hide()
+        await stage.drain()
+        assert stage.library.row(key).mark is Mark.PENDING
+
+    act(scene, [HANG])

@@ -22,11 +22,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     stop = StopRequest()  # before the imports that take their time
     from reprise.app.options import UsageError, parse, version_line
+    from reprise.app.terminal import out, tell
 
     try:
         options = parse(arguments)
     except UsageError as error:
-        print(error, file=sys.stderr)  # noqa: T201
+        tell(str(error))
         return 2
     if options.version:
         print(version_line())  # noqa: T201

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import logging
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from reprise.app.builtin_state import ProgressLines, describe
 from reprise.app.clock import BootClock
 from reprise.app.compose import Composition, compose, fill
-from reprise.app.instance import InstanceServer
+from reprise.app.instance import Answer, InstanceServer
 from reprise.app.options import Options, version_line
 from reprise.app.paths import DataDir
 from reprise.app.say import EXIT_UNFINISHED, EXIT_UNUSABLE, SayRun
+from reprise.app.terminal import err, out, tell
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import RetryScheduled, RoundLimitAsked, TurnEvent, TurnFinished
 from reprise.domain.failures import Failure
@@ -30,6 +31,7 @@ _log = logging.getLogger("reprise.app")
 
 _CLOSE_S = 1.0
 _STORE_S = 0.8
+_LAST_WORDS_S = 0.8
 _SETTLE_S = 0.3  # what moves in the window has come to rest by then
 
 
@@ -51,7 +53,7 @@ class LiveProgram:
         self._scope = TaskScope("program", self._task_failed)
         self._parts: Composition | None = None
         self._server: InstanceServer | None = None
-        self._progress = ProgressLines(_to_terminal)
+        self._progress = ProgressLines(tell)
 
     async def run(self, overrides: Mapping[str, Any]) -> int:
         """Run until the window closes or the scripted prompt is done; the exit code. Raises Unusable."""
@@ -82,7 +84,7 @@ class LiveProgram:
         return parts
 
     async def _serve(self, parts: Composition) -> int:
-        self._server = InstanceServer(self._data.root, self._other_start)
+        self._server = InstanceServer(self._data.root, partial(self._other_start, parts))
         if (text := self._options.say) is not None:
             await self._say(parts, text)
         if (picture := self._options.screenshot) is not None:
@@ -109,20 +111,16 @@ class LiveProgram:
 
     async def _say_and_quit(self, parts: Composition) -> int:
         code = 0
-        if isinstance(sys.stdout, io.TextIOWrapper):
-            # A reply is not lost to a terminal without its letters; JSON is UTF-8 everywhere.
-            encoding = "utf-8" if self._options.json else sys.stdout.encoding
-            sys.stdout.reconfigure(encoding=encoding, errors="replace")
         for problem in parts.preferences.problems():
-            _to_terminal(problem.sentence)
+            tell(problem.sentence)
         if (text := self._options.say) is not None:
             if parts.models.default() is None:
                 raise Unusable(parts.models.why_none())
             conversation = parts.library.add_chat()
             say = SayRun(
                 conversation,
-                out=sys.stdout,
-                err=sys.stderr,
+                out=out(is_json=self._options.json),
+                err=err(),
                 as_json=self._options.json,
                 sentence=_terminal_sentence,
                 why_unusable=lambda: parts.models.why_unusable(conversation.model),
@@ -132,7 +130,10 @@ class LiveProgram:
             await asyncio.wait({saying, closing}, return_when=asyncio.FIRST_COMPLETED)
             if not saying.done():
                 conversation.stop()
-            code = await saying
+                # Nobody may be reading: what is not said by then is in the log.
+                await asyncio.wait({saying}, timeout=_LAST_WORDS_S)
+            code = saying.result() if saying.done() else EXIT_UNFINISHED
+            saying.cancel()
             closing.cancel()
         if (picture := self._options.screenshot) is not None and not await self._take_picture(picture):
             code = code or EXIT_UNFINISHED
@@ -142,13 +143,31 @@ class LiveProgram:
         await self._clock.sleep_until(self._clock.now() + _SETTLE_S)
         if self._window.grab().save(str(path), "PNG"):
             return True
-        _to_terminal(f"The picture could not be saved to {path}.")
+        tell(f"The picture could not be saved to {path}.")
         return False
 
-    def _other_start(self, say: str | None) -> None:
+    def _other_start(self, parts: Composition, say: str | None, answer: Answer) -> None:
+        """The person's window comes forward; a prompt is answered for once it is on disk."""
         self._window.come_forward()
-        if say is not None and self._parts is not None:
-            self._parts.library.begin(say)
+        if say is None:
+            answer(None)
+            return
+        conversation = parts.library.add_chat()
+
+        def stored(_text: str) -> None:
+            settle(None)
+
+        def refused(_text: str, failure: Failure) -> None:
+            settle(_terminal_sentence(failure))
+
+        def settle(refusal: str | None) -> None:
+            conversation.prompt_stored.disconnect(stored)
+            conversation.send_refused.disconnect(refused)
+            answer(refusal)
+
+        conversation.prompt_stored.connect(stored)
+        conversation.send_refused.connect(refused)
+        conversation.send(say)
 
     def _show_builtin(self, state: State) -> None:
         self._window.set_builtin_state(*describe(state))
@@ -184,10 +203,6 @@ def _import_rest() -> None:
     from reprise.ui.timeline.warm_up import warm_up
 
     warm_up()
-
-
-def _to_terminal(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)  # noqa: T201 - standard error is where a terminal's user looks
 
 
 def _terminal_sentence(failure: Failure) -> str:

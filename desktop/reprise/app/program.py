@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from reprise.app.logs import to_file
+from reprise.app.prepare import EXIT_USAGE
 from reprise.app.stop_request import SIGNALS
+from reprise.app.terminal import tell
 from reprise.ui.boot_banner import Notice
 from reprise.ui.window import MainWindow
 
@@ -77,7 +79,7 @@ class Program:
             return await live.run(prepared.overrides)
         except Unusable as problem:
             if prepared.options.quit_when_done:
-                print(problem, file=sys.stderr)  # noqa: T201
+                tell(str(problem))
                 return problem.code
             self._show_problem(str(problem))
             return await self._without_data(str(problem))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any, TextIO
+from typing import Any
 
+from reprise.app.terminal import Output
 from reprise.bridge.conversation import Conversation
 from reprise.domain.deltas import Partial, TextDelta
 from reprise.domain.events import (
@@ -78,14 +79,17 @@ class TurnReport:
 
 
 class SayRun:
-    """Sends one prompt in a conversation and waits until nothing is scheduled any more."""
+    """Sends one prompt in a conversation and waits until nothing is scheduled any more.
+
+    What is said goes out in order, off the loop: a pipe nobody reads holds up the end of `run`, and nothing else.
+    """
 
     def __init__(
         self,
         conversation: Conversation,
         *,
-        out: TextIO,
-        err: TextIO,
+        out: Output,
+        err: Output,
         as_json: bool,
         sentence: Callable[[Failure], str],
         why_unusable: Callable[[], str | None],
@@ -101,20 +105,31 @@ class SayRun:
         self._finished = asyncio.Event()
         self._refused: Failure | None = None
         self._at_line_start = True
-        self._lost: OSError | None = None
+        self._outbox: asyncio.Queue[tuple[Output, str] | None] = asyncio.Queue()
+        self._lost: dict[Output, OSError] = {}
 
     async def run(self, text: str) -> int:
-        """The exit code: 0 completed, 1 failed, pending or stopped, 2 when there was nobody to send it to."""
+        """The exit code: 0 completed, 1 failed, pending or stopped, 2 when there was nobody to send it to.
+
+        It is 1 as well when the reply could not be written.
+        """
         conversation = self._conversation
-        unsubscribe = conversation.subscribe(self._take)
-        conversation.send_refused.connect(self._refuse)
-        try:
-            conversation.send(text)
-            await self._finished.wait()
-        finally:
-            conversation.send_refused.disconnect(self._refuse)
-            unsubscribe()
-        return self._conclude()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._write_out(), name="write what is said")
+            unsubscribe = conversation.subscribe(self._take)
+            conversation.send_refused.connect(self._refuse)
+            try:
+                conversation.send(text)
+                await self._finished.wait()
+            finally:
+                conversation.send_refused.disconnect(self._refuse)
+                unsubscribe()
+            code = self._conclude()
+            self._outbox.put_nowait(None)
+        if (lost := self._lost.get(self._out)) is None:
+            return code
+        await self._write(self._err, f"The reply could not be written: {lost.strerror}.\n")
+        return EXIT_UNFINISHED
 
     def _refuse(self, _text: str, failure: Failure) -> None:
         self._refused = failure
@@ -124,35 +139,43 @@ class SayRun:
         self._report.take(event)
         match event:
             case DeltaArrived(TextDelta(text)) if not self._as_json:
-                self._write(text)
+                self._say(text)
             case AttemptFailed() if not self._as_json:
                 self._end_line()
             case RetryScheduled(pending) if pending.failure:
-                wait = f"Retry {pending.retry} of {pending.retries}."
-                print(self._sentence(pending.failure), wait, file=self._err, flush=True)
+                self._tell(f"{self._sentence(pending.failure)} Retry {pending.retry} of {pending.retries}.")
             case ModelSwitched(after=after):
-                print(f"Its retries are used up: {after.model} answers instead.", file=self._err, flush=True)
+                self._tell(f"Its retries are used up: {after.model} answers instead.")
             case RoundCompleted(entry) if isinstance(entry.data, Message) and not self._as_json:
                 self._end_line()
             case TurnFinished():
                 self._finished.set()
 
-    def _write(self, text: str) -> None:
-        if self._lost is not None:
-            return
-        try:
-            self._out.write(text)
-            self._out.flush()
-        except OSError as error:
-            # Nobody reads any more: what was said so far is kept, and no more is asked for.
-            self._lost = error
-            self._conversation.stop()
-            return
+    def _say(self, text: str) -> None:
+        self._outbox.put_nowait((self._out, text))
         self._at_line_start = text.endswith("\n")
+
+    def _tell(self, sentence: str) -> None:
+        self._outbox.put_nowait((self._err, f"{sentence}\n"))
 
     def _end_line(self) -> None:
         if not self._at_line_start:
-            self._write("\n")
+            self._say("\n")
+
+    async def _write_out(self) -> None:
+        while (said := await self._outbox.get()) is not None:
+            await self._write(*said)
+
+    async def _write(self, output: Output, text: str) -> None:
+        if output in self._lost:
+            return
+        try:
+            await asyncio.get_running_loop().run_in_executor(None, output.write, text)
+        except OSError as error:
+            self._lost[output] = error
+            if output is self._out:
+                # Nobody reads any more: what was said so far is kept, and no more is asked for.
+                self._conversation.stop()
 
     def _conclude(self) -> int:
         report = self._report
@@ -162,12 +185,9 @@ class SayRun:
         unusable = self._why_unusable() if report.outcome is Outcome.FAILED else None
         session_id = self._conversation.session_id if self._conversation.is_stored else None
         if self._as_json:
-            self._write(json.dumps(report.as_dict(session_id), ensure_ascii=False) + "\n")
+            self._say(json.dumps(report.as_dict(session_id), ensure_ascii=False) + "\n")
         elif report.failure is not None:
-            print(unusable or self._sentence(report.failure), file=self._err, flush=True)
-        if self._lost is not None:
-            print(f"The reply could not be written: {self._lost.strerror}.", file=self._err, flush=True)
-            return EXIT_UNFINISHED
+            self._tell(unusable or self._sentence(report.failure))
         if report.outcome is Outcome.COMPLETED:
             return EXIT_COMPLETED
         if unusable or (self._refused is not None and self._refused.kind is not FailureKind.STORAGE):

@@ -11,6 +11,7 @@ from reprise.app.options import Options
 from reprise.app.paths import resources_dir
 from reprise.app.prepare import EXIT_USAGE, Exit, Prepared, prepare
 from reprise.app.stop_request import StopRequest
+from reprise.app.terminal import tell
 
 if TYPE_CHECKING:
     from reprise.ui.window import MainWindow
@@ -32,11 +33,11 @@ def start(options: Options, stop: StopRequest) -> int:
         prepared = prepare(options)
     except Exit as end:
         if str(end):
-            _tell(str(end))
+            tell(str(end))
         return end.code
 
     if app.platformName() == "offscreen" and not options.quit_when_done:
-        _tell("There is no display: the window runs unseen. Ctrl+C ends it.")
+        tell("There is no display: the window runs unseen. Ctrl+C ends it.")
     app.setQuitOnLastWindowClosed(False)
     window = _first_window(prepared)
 
@@ -64,10 +65,6 @@ def _first_window(prepared: Prepared) -> MainWindow:
     window = MainWindow(resources, load_theme(resources, Scheme.LIGHT), state)
     show_painted(window)
     return window
-
-
-def _tell(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)  # noqa: T201 - standard error is where a terminal's user looks
 
 
 def _check_interpreter() -> None:

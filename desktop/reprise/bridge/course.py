@@ -132,18 +132,27 @@ class Course(QObject):
             self._begin(lambda turn: turn.resume())
 
     def retry_after(self, delay_s: float) -> None:
-        """Go on with what is pending in `delay_s` seconds."""
+        """Go on with what is pending in `delay_s` seconds, behind what holds other requests then (behaviour D3)."""
         pending = standing.pending_in(self.live.history, self._services.clock)
+        if not self.may(self._why_no_retry()) or pending is None:
+            return
         if delay_s <= 0:
-            self.retry()
-        elif self.may(self._why_no_retry()) and pending is not None:
+            self._begin(lambda turn: turn.resume(at_once=False))
+        else:
             self._wait(replace(pending, reason=WaitReason.TURN), delay_s)
 
     def wait_as_asked(self) -> None:
-        """Go on with what is pending once its provider's own wait is over."""
+        """Go on with what is pending once its provider's own wait is over.
+
+        From now on that wait holds the others on that provider and key, too (behaviour D3).
+        """
         pending = standing.pending_in(self.live.history, self._services.clock)
-        if pending is not None and pending.ask_s is not None and not self.is_busy:
-            self._wait(pending, pending.ask_s)
+        if pending is None or pending.ask_s is None or self.is_busy or not self._wait(pending, pending.ask_s):
+            return
+        attempt = self.live.newest_attempt()
+        if attempt is not None and isinstance(attempt.data, Attempt) and pending.failure is not None:
+            limits = self._services.catalog.route(attempt.data.model).limits
+            self._services.holds.note(limits, pending.failure, pending.ask_s)
 
     def retry_with(self, model: ModelRef) -> None:
         """Go on with what is pending with another model."""
@@ -267,12 +276,14 @@ class Course(QObject):
         self._sending = text
         return True
 
-    def _wait(self, pending: PendingRetry, delay_s: float) -> None:
-        self._begin_wait(pending.waiting_until(self._services.clock.now() + delay_s), is_stored=False)
+    def _wait(self, pending: PendingRetry, delay_s: float) -> bool:
+        """A wait that the user chose: it is none of the schedule's, and the retry has a full budget (behaviour R12)."""
+        due_at = self._services.clock.now() + delay_s
+        return self._begin_wait(replace(pending, retry=0, due_at=due_at), is_stored=False)
 
-    def _begin_wait(self, pending: PendingRetry, *, is_stored: bool) -> None:
+    def _begin_wait(self, pending: PendingRetry, *, is_stored: bool) -> bool:
         attempt = self.live.newest_attempt()
-        self._begin(lambda turn: turn.wait(pending, attempt, is_stored=is_stored))
+        return self._begin(lambda turn: turn.wait(pending, attempt, is_stored=is_stored))
 
     def _why_no_retry(self) -> str | None:
         return None if self.retries.pending is not None else "There is nothing to retry in this chat."

@@ -20,6 +20,7 @@ class DraftBox:
         self._changed = changed
         self._problem = problem
         self._kept: dict[str, Draft] = {}
+        self._unsaved: set[str] = set()
 
     def __contains__(self, key: str) -> bool:
         return key in self._kept
@@ -40,10 +41,10 @@ class DraftBox:
         """Keep or (None, or no text) forget one."""
         if draft is not None and not draft.text:
             draft = None
-        if draft == self._kept.get(key):
+        if draft == self._kept.get(key) and key not in self._unsaved:
             return
         if draft is None:
-            del self._kept[key]
+            self._kept.pop(key, None)
         else:
             self._kept[key] = draft
         self._changed(key)
@@ -79,4 +80,19 @@ class DraftBox:
         try:
             await self._drafts.save(key, draft)
         except LogError as error:
+            self._unsaved.add(key)
             self._problem(str(error))
+            return
+        self._unsaved.discard(key)
+        await self.save_rest()
+
+    async def save_rest(self) -> None:
+        """Try once more what the disk refused; what it refuses again stays unsaved."""
+        for key in tuple(self._unsaved):
+            self._unsaved.discard(key)
+            try:
+                await self._drafts.save(key, self._kept.get(key))
+            except LogError:
+                # It was said when it happened.
+                self._unsaved.add(key)
+                return

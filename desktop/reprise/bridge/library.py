@@ -19,15 +19,13 @@ from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import TurnFinished
 from reprise.domain.ports import Draft, LogError
 from reprise.domain.sessions import Session
+from reprise.engine.holds import STAGGER_S
 
 _KEPT_ALIVE = 8
 """Conversations at rest that stay in memory, so that going back and forth between chats reads nothing."""
 
 _NEW_CHAT = ""
 """The key of the new chat's draft."""
-
-_STAGGER_S = 2.0
-"""Between two retries that were asked for at once and share the limits of a provider and key (behaviour D3)."""
 
 
 class Library(QObject):
@@ -144,7 +142,8 @@ class Library(QObject):
     def retry_pending(self, ids: Sequence[str] | None = None) -> None:
         """Retry these sessions, or (None) every one that is pending; what runs or counts down is left alone.
 
-        Those that share the limits of a provider and key begin 2 s apart, the first at once (behaviour D3).
+        Those that share the limits of a provider and key begin 2 s apart, the first at once; what holds other requests
+        holds them as well (behaviour D3). One that cannot be read is a `problem`, and keeps none of the others.
         """
         wanted = set(self._list.ids if ids is None else ids)
         self._start(self._retry([key for key in self.pending_ids() if key in wanted]), "retry")
@@ -181,7 +180,7 @@ class Library(QObject):
 
     async def close(self) -> None:
         """End every conversation because the program closes, within 1 s."""
-        await asyncio.gather(*(conversation.close() for conversation in self._live.values()))
+        await asyncio.gather(self._drafts.save_rest(), *(conversation.close() for conversation in self._live.values()))
 
     # -- conversations
 
@@ -197,11 +196,16 @@ class Library(QObject):
         conversation = self._live.get(session_id)
         return conversation is not None and conversation.is_busy
 
-    def _reach(self, session_id: str) -> Conversation | None:
-        """The conversation of a session, being read if it was not; None for an unknown id."""
+    def _find(self, session_id: str) -> Conversation | None:
+        """The conversation of a session, read or not; None for an unknown id."""
         conversation = self._live.get(session_id)
         if conversation is None and (session := self._list.session(session_id)) is not None:
             conversation = self._adopt(Conversation(session, self._services, self._scope))
+        return conversation
+
+    def _reach(self, session_id: str) -> Conversation | None:
+        """The conversation of a session, being read if it was not; None for an unknown id."""
+        conversation = self._find(session_id)
         if conversation is not None and not conversation.is_loaded and session_id not in self._loading:
             self._loading.add(session_id)
             self._scope.start(self._load(conversation), name=f"load {session_id}")
@@ -341,14 +345,15 @@ class Library(QObject):
     async def _retry(self, ids: Sequence[str]) -> None:
         begun: Counter[str] = Counter()
         for key in ids:
-            conversation = self._reach(key)
+            conversation = self._find(key)
             if conversation is None:
                 continue
-            await conversation.load()
-            if conversation.is_busy or (model := conversation.model) is None:
+            self._loading.add(key)
+            await self._load(conversation)
+            if not conversation.is_loaded or conversation.is_busy or (model := conversation.model) is None:
                 continue
             limits = self._services.catalog.route(model).limits
-            conversation.retry_after(_STAGGER_S * begun[limits])
+            conversation.retry_after(STAGGER_S * begun[limits])
             begun[limits] += 1
 
     async def _fork(self, session_id: str, entry_id: str | None) -> None:

@@ -184,9 +184,9 @@ class LiveHistory:
         await self._append(entry)
         return entry
 
-    async def reschedule(self, entry: Entry, retry_at: datetime | None) -> Entry:
+    async def reschedule(self, entry: Entry, retry_at: datetime | None, *, retry: int | None = None) -> Entry:
         """Move or clear the time a retry is due."""
-        return self._replace_attempt(await self._log.reschedule(entry, retry_at))
+        return self._replace_attempt(await self._log.reschedule(entry, retry_at, retry=retry))
 
     async def append(self, session: str, data: EntryData, *, under: str | None = None) -> Entry:
         """Store a change or a notice; beside the branch it is known, and no more."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from reprise.domain.failures import RETRYABLE_KINDS
 from reprise.domain.messages import Message, ModelRef, Part, ReplyInfo, Role
 from reprise.domain.ports import Clock, History
-from reprise.domain.retry import PendingRetry
+from reprise.domain.retry import LONGEST_WAIT_S, PendingRetry
 from reprise.domain.sessions import (
     Attempt,
     AttemptState,
@@ -135,4 +135,5 @@ def _asked_s(attempt: Attempt, clock: Clock) -> float | None:
 
 def _seconds_until(moment: datetime | None, clock: Clock) -> float | None:
     left_s = 0.0 if moment is None else (moment - clock.utc()).total_seconds()
-    return left_s if left_s > 0 else None
+    # Further ahead than anybody may schedule: the computer's clock was wrong then, and nothing counts for years.
+    return left_s if 0 < left_s <= LONGEST_WAIT_S else None

@@ -79,18 +79,20 @@ class TurnTask:
         self._is_new = True
         return await self._see_through(self._deliver(waiting))
 
-    async def resume(self, *, goes_on_from: Entry | None = None) -> TurnFinished | None:
-        """Go on with the pending turn at once, with a full budget (behaviour R12); None when nothing is pending.
+    async def resume(self, *, goes_on_from: Entry | None = None, at_once: bool = True) -> TurnFinished | None:
+        """Go on with the pending turn, with a full budget (behaviour R12); None when nothing is pending.
 
-        With `goes_on_from` the reply begins with what that attempt said.
+        With `goes_on_from` the reply begins with what that attempt said. `at_once` is the user's own Retry: what holds
+        other requests does not hold this one (D3).
         """
-        return await self._see_through(self._resume(goes_on_from))
+        return await self._see_through(self._resume(goes_on_from, at_once))
 
     async def wait(self, waiting: PendingRetry, attempt: Entry | None, *, is_stored: bool) -> TurnFinished | None:
         """Go on with the pending turn once `waiting` has been waited for.
 
         It is scheduled for `attempt`, which says so already (`is_stored`) when another life of the program began the
-        wait: then the retry goes on in its schedule (behaviour D8).
+        wait: then a retry n of its schedule goes on in that (behaviour D8). Retry 0 is of no schedule: the user began
+        the wait, and it ends with a full budget (R12), before and after a restart.
         """
         return await self._see_through(self._wait(waiting, attempt, is_stored))
 
@@ -161,26 +163,27 @@ class TurnTask:
                     return self._stopped()
             return await self._play(self._new_turn().run(live.session.id, message_of(last), queued=last.id))
 
-    async def _resume(self, goes_on_from: Entry | None) -> TurnFinished | None:
+    async def _resume(self, goes_on_from: Entry | None, at_once: bool) -> TurnFinished | None:
         async with self._live.writing:
-            return await self._go_on_with(0, goes_on_from, at_once=True)
+            return await self._go_on_with(0, goes_on_from, at_once=at_once)
 
     async def _wait(self, waiting: PendingRetry, attempt: Entry | None, is_stored: bool) -> TurnFinished | None:
         live, clock = self._live, self._services.clock
         async with live.writing:
             if self._is_closing:
                 return None
+            before = attempt.data.retry if attempt is not None and isinstance(attempt.data, Attempt) else 0
             if attempt is not None and not is_stored and waiting.due_at is not None:
                 due = clock.utc() + timedelta(seconds=waiting.due_at - clock.now())
-                attempt = await live.reschedule(attempt, due)
+                attempt = await live.reschedule(attempt, due, retry=waiting.retry)
             self._tell(RetryScheduled(waiting, attempt))
             held = HoldResult.CANCELLED if self._is_stopping else await self._gate.hold(waiting)
             if held is HoldResult.CANCELLED:
                 if attempt is not None:
-                    await live.reschedule(attempt, None)
+                    await live.reschedule(attempt, None, retry=before)
                 return self._stopped()
             retry, goes_on_from = 0, None
-            if is_stored and attempt is not None and isinstance(attempt.data, Attempt):
+            if waiting.retry and attempt is not None and isinstance(attempt.data, Attempt):
                 retry, goes_on_from = waiting.retry, attempt if attempt.data.goes_on_from else None
             return await self._go_on_with(retry, goes_on_from, at_once=held is HoldResult.NOW)
 
@@ -225,7 +228,6 @@ class TurnTask:
             self._live,
             self._gate,
             services.clock,
-            services.policy(self._model, self._choices.params),
             rng=services.rng,
             tools=services.tools,
             questions=services.questions or self._questions,
@@ -247,7 +249,8 @@ class TurnTask:
             except CompletionError as error:
                 # The prompt is kept all the same, and the turn is pending with the reason.
                 provider = _Nobody(error)
-        return Answerer(model, provider, services.parameters(model), services.catalog.route(model))
+        policy = services.policy(model, self._choices.params)
+        return Answerer(model, provider, services.parameters(model), services.catalog.route(model), policy)
 
     def _fallback(self) -> Answerer | None:
         """Who stands in; nobody when it cannot be used: then the failure is the first model's (behaviour R28)."""

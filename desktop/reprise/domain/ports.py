@@ -85,8 +85,11 @@ class Log(Protocol):
     async def record_result(self, session: str, parent: str, result: ToolResultPart) -> Entry:
         """Append one tool's result under `parent` and make it the leaf."""
 
-    async def reschedule(self, entry: Entry, retry_at: datetime | None) -> Entry:
-        """Move or clear the time a failed attempt's retry is due."""
+    async def reschedule(self, entry: Entry, retry_at: datetime | None, *, retry: int | None = None) -> Entry:
+        """Move or clear the time an attempt's retry is due; with `retry`, which n of its schedule that is.
+
+        0 is of no schedule: the user chose the time, and the retry has a full budget (behaviour R12).
+        """
 
     async def append(self, session: str, data: EntryData, *, under: str | None = None) -> Entry:
         """Append a change or a notice under the leaf and make it the leaf.

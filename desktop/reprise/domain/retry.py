@@ -13,6 +13,8 @@ from reprise.domain.failures import AFTER_CAP_S, RETRYABLE_KINDS, Failure
 STEADY_RETRIES = 10
 EXPONENTIAL_RETRIES = 5
 CEILING_S = 1800.0
+LONGEST_WAIT_S = 2 * 366 * 86_400.0
+"""No wait is longer: a provider may ask for a year, and a person may put it off."""
 _MAX_EXPONENT = 10
 
 

@@ -8,6 +8,9 @@ LOOKS_BACK = 400
 COUNTS_FROM = 12
 """Shorter than this a repeated tail may be chance, unless it is the whole last line."""
 
+LINE_COUNTS_FROM = 3
+"""Shorter than this, or without a letter or digit, even a whole line may be chance: a brace, a list's number."""
+
 
 class Seam:
     """Leaves out what a continuation repeats of the text before it.
@@ -17,10 +20,11 @@ class Seam:
     everything behind it passes unchanged. The work is linear in what is held.
     """
 
-    def __init__(self, before: str) -> None:
+    def __init__(self, before: str, *, prefilled: bool = False) -> None:
+        """`prefilled`: the provider goes on in mid-text, so only a repetition of everything is none of the reply."""
         self._before = before
         self._held = ""
-        self._could_begin = _beginnings(before)
+        self._could_begin = _beginnings(before, prefilled=prefilled)
         self._repeated = 0
 
     def feed(self, text: str) -> str:
@@ -51,13 +55,14 @@ class Seam:
         return passed
 
 
-def _beginnings(before: str) -> list[int]:
+def _beginnings(before: str, *, prefilled: bool) -> list[int]:
     """Where in `before` a repetition may begin."""
     length = len(before)
-    found = set(range(max(0, length - LOOKS_BACK), length - COUNTS_FROM + 1))
+    tails = () if prefilled else range(max(0, length - LOOKS_BACK), length - COUNTS_FROM + 1)
+    found = set(tails)
     last_line = before.rfind("\n") + 1
-    if before[last_line:].strip():
-        found.add(last_line)
-    if before.strip():
-        found.add(0)
+    for begin in (0,) if prefilled else (0, last_line):
+        said = before[begin:].strip()
+        if len(said) >= LINE_COUNTS_FROM and any(char.isalnum() for char in said):
+            found.add(begin)
     return sorted(found)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from reprise.domain.failures import Failure
 from reprise.domain.ports import Clock
+
+STAGGER_S = 2.0
+"""Between two requests that begin in a row and share the limits of a provider and key (behaviour D3)."""
 
 _OVER_S = 1e-3
 """Less than this is no hold: a wait may end a hair before the moment it was for."""
@@ -15,6 +20,8 @@ class Holds:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._held: dict[str, tuple[float, Failure]] = {}
+        # How many requests have a place in the row behind each hold.
+        self._places: Counter[str] = Counter()
 
     def note(self, limits: str, failure: Failure, delay_s: float) -> None:
         """`failure` holds `limits` for `delay_s` from now; a longer hold that runs already stays."""
@@ -22,6 +29,20 @@ class Holds:
         current = self.until(limits)
         if current is None or current < until:
             self._held[limits] = (until, failure)
+            # Whoever waits for the hold before comes back, and gets a place behind this one.
+            del self._places[limits]
+
+    def slot(self, limits: str) -> float | None:
+        """When a request may go that `limits` hold now, in seconds of the Clock; None when they are free.
+
+        Each call hands out the next place in a row: the first when the hold ends, the others 2 s apart (behaviour D3).
+        A place that is not used stays empty.
+        """
+        if (until := self.until(limits)) is None:
+            return None
+        place = self._places[limits]
+        self._places[limits] += 1
+        return until + STAGGER_S * place
 
     def until(self, limits: str) -> float | None:
         """When `limits` are free again, in seconds of the Clock; None when they are."""
@@ -38,4 +59,4 @@ class Holds:
     def _forget_passed(self, limits: str) -> None:
         held = self._held.get(limits)
         if held is not None and held[0] - self._clock.now() < _OVER_S:
-            del self._held[limits]
+            del self._held[limits], self._places[limits]

@@ -26,12 +26,13 @@ from reprise.engine.holds import Holds
 
 @dataclass(frozen=True, slots=True)
 class Answerer:
-    """A model, and all that it takes to ask it."""
+    """A model, and all that it takes to ask it; `policy` says when it is asked again (behaviour D2, D13)."""
 
     model: ModelRef
     provider: CompletionProvider
     parameters: Parameters
     route: Route
+    policy: RetryPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,6 @@ class Setup:
     log: Log
     gate: RetryGate
     clock: Clock
-    policy: RetryPolicy
     rng: Random
     tools: ToolRunner | None
     questions: Questions | None

@@ -147,4 +147,4 @@ class Reply:
         return (TextDelta(rest),) if rest else ()
 
     def _new_seam(self) -> Seam:
-        return Seam("" if self._before is None else self._before.text)
+        return Seam("" if self._before is None else self._before.text, prefilled=self._prefilled)

@@ -180,13 +180,13 @@ class Round:
 
     async def _fail(self, failure: Failure) -> tuple[Entry, PendingRetry]:
         """Decide what follows, and store the failed attempt together with that decision."""
-        setup, turn = self._setup, self._turn
-        pending = replace(turn.retry(failure), retry=self._spent, retries=setup.policy.retries)
+        setup, turn, policy = self._setup, self._turn, self._turn.answerer.policy
+        pending = replace(turn.retry(failure), retry=self._spent, retries=policy.retries)
         retry_at = None
         if is_held_offline(setup, turn, failure):
             pending = replace(pending, reason=WaitReason.OFFLINE)
         else:
-            decision = setup.policy.decide(failure, self._spent + 1, turn.waited_s, setup.rng)
+            decision = policy.decide(failure, self._spent + 1, turn.waited_s, setup.rng)
             # First, so that this turn's own wait is no shorter than the hold.
             note_limits(setup, turn, failure, decision)
             match decision:

@@ -12,7 +12,6 @@ from reprise.domain.events import Outcome, TurnEvent, TurnFinished, TurnStarted
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Message
 from reprise.domain.ports import Clock, Log, LogError, Questions, Queue, Reachability, RetryGate, ToolRunner
-from reprise.domain.retry import RetryPolicy
 from reprise.domain.sessions import Entry, answered_entry, prompt_entry, stands_in_for, up_to
 from reprise.engine.faults import storage_failure
 from reprise.engine.holds import Holds
@@ -39,7 +38,6 @@ class Turn:
         log: Log,
         gate: RetryGate,
         clock: Clock,
-        policy: RetryPolicy,
         *,
         rng: Random,
         tools: ToolRunner | None = None,
@@ -58,7 +56,6 @@ class Turn:
             log=log,
             gate=gate,
             clock=clock,
-            policy=policy,
             rng=rng,
             tools=tools,
             questions=questions,

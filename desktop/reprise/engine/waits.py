@@ -24,12 +24,15 @@ def is_held_offline(setup: Setup, turn: Progress, failure: Failure) -> bool:
 
 
 def obstacle(setup: Setup, turn: Progress, failed: PendingRetry) -> PendingRetry | None:
-    """What the next request has to wait for; `failed` is the turn as the newest attempt left it."""
+    """What the next request has to wait for; `failed` is the turn as the newest attempt left it.
+
+    What the limits hold has its own place in the row of requests that begins when they are free (behaviour D3).
+    """
     if is_offline(setup, turn):
         return replace(failed, reason=WaitReason.OFFLINE)
     limits = turn.answerer.route.limits
-    if (until := setup.holds.until(limits)) is not None:
-        return replace(failed, failure=setup.holds.failure(limits), due_at=until, reason=WaitReason.LIMITS)
+    if (slot := setup.holds.slot(limits)) is not None:
+        return replace(failed, failure=setup.holds.failure(limits), due_at=slot, reason=WaitReason.LIMITS)
     return None
 
 
@@ -48,7 +51,7 @@ def note_limits(setup: Setup, turn: Progress, failure: Failure, decision: Decisi
         case Ask():
             held_s = None
         case _:
-            held_s = asked_s if asked_s is not None and asked_s <= setup.policy.after_cap_s else None
+            held_s = asked_s if asked_s is not None and asked_s <= turn.answerer.policy.after_cap_s else None
     if held_s is not None:
         setup.holds.note(turn.answerer.route.limits, failure, held_s)
 

@@ -13,6 +13,8 @@ _DURATION = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?!s))?(?:(\d+(?:\.\d+)?
 _EPOCH_MS = 1e11
 """A plain number from here on is a time in milliseconds, from `_EPOCH_S` on one in seconds since 1970."""
 _EPOCH_S = 1e8
+LONGEST_S = 366 * 86_400.0
+"""Nobody waits longer than a year: what is asked beyond it is asked as a year, whatever nonsense it was."""
 
 
 def from_headers(headers: Mapping[str, str], now: datetime, *, limits: bool = True) -> float | None:
@@ -22,7 +24,11 @@ def from_headers(headers: Mapping[str, str], now: datetime, *, limits: bool = Tr
     negative, past or unreadable says nothing; 0 means now. Dates count from the response's own ``date`` when it has
     one. `limits` off leaves the rate-limit headers out.
     """
-    now = _date(headers.get("date", "")) or now
+    asked_s = _from_headers(headers, _date(headers.get("date", "")) or now, limits=limits)
+    return None if asked_s is None else min(asked_s, LONGEST_S)
+
+
+def _from_headers(headers: Mapping[str, str], now: datetime, *, limits: bool) -> float | None:
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
@@ -33,11 +39,16 @@ def from_headers(headers: Mapping[str, str], now: datetime, *, limits: bool = Tr
 
 def from_body(body: Any) -> float | None:
     """Seconds to wait by an error body: Google's RetryInfo, or headers a gateway wrapped into it; else None."""
+    asked_s = _from_body(body)
+    return None if asked_s is None else min(asked_s, LONGEST_S)
+
+
+def _from_body(body: Any) -> float | None:
     match body:
         case list():
-            return next((asked_s for item in body[:20] if (asked_s := from_body(item)) is not None), None)
+            return next((asked_s for item in body[:20] if (asked_s := _from_body(item)) is not None), None)
         case {"error": dict() | list() as inner}:
-            return from_body(inner)
+            return _from_body(inner)
         case {"metadata": {"headers": dict() as wrapped}}:
             return from_headers({str(k).lower(): str(v) for k, v in wrapped.items()}, datetime.now(UTC))
         case {"details": list() as details}:

@@ -134,12 +134,13 @@ class SqliteLog:
 
         return await self._database.write(write)
 
-    async def reschedule(self, entry: Entry, retry_at: datetime | None) -> Entry:
+    async def reschedule(self, entry: Entry, retry_at: datetime | None, *, retry: int | None = None) -> Entry:
         def write(db: SqliteDatabase) -> Entry:
             stored = stored_entry(db, entry.session, entry.id).data
             if not isinstance(stored, Attempt):
                 raise LogError(f"Entry {entry.id} is not an attempt.")
-            return _rewrite(db, entry, replace(stored, retry_at=retry_at))
+            number = stored.retry if retry is None else retry
+            return _rewrite(db, entry, replace(stored, retry_at=retry_at, retry=number))
 
         return await self._database.write(write)
 

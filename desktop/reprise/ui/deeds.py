@@ -62,7 +62,7 @@ class WindowDeeds(QObject):
         preferences.changed.connect(self._preference_changed)
         self._preferences = preferences
         window.turns.attach(library, self._view)
-        window.sessions.attach(library, preferences)
+        window.sessions.attach(library, preferences, clock)
         for problem in preferences.problems():
             window.add_notice(Notice(problem.sentence, ((tr("Settings…"), self.open_settings),)))
         window.look.choose_scheme(str(preferences.value("appearance.scheme")), by_person=False)

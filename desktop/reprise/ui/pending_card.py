@@ -24,12 +24,16 @@ from reprise.ui.words import Sentence
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What can be done beside Retry; `models` are the others that could answer."""
+    """What can be done beside Retry; `models` are the others that could answer.
+
+    After a stop (`is_stopped`) it is the person's own doing: no other model and no other wording is called for.
+    """
 
     models: tuple[ModelInfo, ...] = ()
     can_edit: bool = False
     can_keep: bool = False
     can_go_on: bool = False
+    is_stopped: bool = False
 
 
 class PendingCard(QWidget):
@@ -133,7 +137,7 @@ class PendingCard(QWidget):
 
     def _add_offers(self, offer: Offer) -> None:
         """What else can be done, after Retry."""
-        stopped = self._details.failure is None
+        stopped = offer.is_stopped
         if offer.models and not stopped:
             other = self._offer(tr("Other model"), "otherModelButton", chevron="chevron-down")
             menu = make_menu(other)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reprise.bridge.library import Library
     from reprise.bridge.preferences import Preferences
     from reprise.domain.events import TurnFinished
+    from reprise.domain.ports import Clock
     from reprise.ui.notifications import Notifications
     from reprise.ui.window import MainWindow
 
@@ -30,9 +31,9 @@ class SessionDeeds(QObject):
         self._notifications: Notifications | None = None
         self._menu: QMenu | None = None
 
-    def attach(self, library: Library, preferences: Preferences) -> None:
+    def attach(self, library: Library, preferences: Preferences, clock: Clock) -> None:
         """The program is up."""
-        self._library, self._preferences = library, preferences
+        self._library, self._preferences, self._clock = library, preferences, clock
         library.trashed.connect(self._trashed)
         library.turn_ended.connect(self._turn_ended)
         library.turn_asks.connect(self._turn_asks)
@@ -59,6 +60,10 @@ class SessionDeeds(QObject):
             counted(waiting, tr("Retry the pending chat"), tr("Retry all {n} pending chats")), library.retry_pending
         )
         every.setEnabled(waiting > 0)
+        live = library.conversation(session)
+        if live is not None and live.is_busy:
+            text = tr("Cancel the retry") if live.retry_manager.is_counting else tr("Stop")
+            menu.addAction(text, live.stop)
         menu.addSeparator()
         menu.addAction(tr("Rename…"), partial(self._rename, session))
         menu.addAction(tr("Move to Trash"), partial(self.trash, session))
@@ -79,7 +84,7 @@ class SessionDeeds(QObject):
             self._window.toast(said, tr("Undo"), partial(library.restore, session))
 
     def tell_interrupted(self, sessions: tuple[str, ...]) -> None:
-        """Say quietly that the program ended under these chats' turns, and offer to go on."""
+        """Say quietly what the program left behind: turns it ended under, and retries that fell due meanwhile."""
         from reprise.ui.boot_banner import Notice  # seldom shown
 
         library = self._library
@@ -87,13 +92,15 @@ class SessionDeeds(QObject):
             return
         waiting = set(library.pending_ids())
         # One that died beside a reply that stands has nothing to go on with.
-        sessions = tuple(session for session in sessions if session in waiting)
+        now = self._clock.utc()
+        due = [row.session.id for row in library.rows() if row.session.retry_at and row.session.retry_at <= now]
+        sessions = tuple(dict.fromkeys(session for session in (*sessions, *due) if session in waiting))
         if not sessions:
             return
         said = counted(
             len(sessions),
-            tr("Reprise ended while a reply was on its way. The prompt and what arrived are here."),
-            tr("Reprise ended while {n} replies were on their way. The prompts and what arrived are here."),
+            tr("Reprise ended before a reply was complete. The prompt and what arrived are here; nothing is sent yet."),
+            tr("Reprise ended before {n} replies were complete. Everything that arrived is here; nothing is sent yet."),
         )
         self._window.add_notice(
             Notice(

@@ -52,6 +52,9 @@ def items_of(history: History, telling: Telling) -> list[TimelineItem]:
                 items.append(_reply_item(entry, message, telling, attempts, is_last=entry.id == leaf))
                 answered = None
             case Message(role=role) as message:
+                if answered is not None and role is Role.USER and items:
+                    # Nobody answered the one before: what its attempts had said stays with it.
+                    items[-1] = replace(items[-1], attempts=earlier_attempts(history.attempts.get(answered, ())))
                 answered = entry.id
                 items.append(_prompt_item(entry, message, telling) if role is Role.USER else _item(entry, message))
             case Notice(text=text) if items:

@@ -15,7 +15,7 @@ from reprise.ui.painting import box
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
-_SHOWN = 4
+_SHOWN, _MOST = 4, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,7 @@ class Tray(QWidget):
         self._look = look
         self._editing = False
         self._waiting: tuple[Waiting, ...] = ()
+        self._shows_all = False
         self._column = QVBoxLayout(self)
         self._lines: list[QHBoxLayout] = []
         look.changed.connect(self._restyle)
@@ -81,7 +82,8 @@ class Tray(QWidget):
             cancel.setObjectName("cancelEditButton")
             cancel.clicked.connect(self.edit_cancelled)
             self._add_line("edit", words, cancel)
-        for waiting in self._waiting[:_SHOWN]:
+        shown = _MOST if self._shows_all else _SHOWN
+        for waiting in self._waiting[:shown]:
             edit = self._button("edit", tr("Back into the composer"))
             edit.setObjectName("editQueuedButton")
             edit.clicked.connect(lambda _checked=False, key=waiting.key: self.edit_wanted.emit(key))
@@ -91,10 +93,17 @@ class Tray(QWidget):
             when = tr("After this reply: {text}") if waiting.follows_up else tr("Next: {text}")
             text = when.format(text=" ".join(waiting.text.split()))
             self._add_line("clock" if waiting.follows_up else "send", text, edit, remove)
-        if (more := len(self._waiting) - _SHOWN) > 0:
-            self._add_line("more", tr("{n} more").format(n=more))
+        if (more := len(self._waiting) - shown) > 0:
+            all_ = self._button("chevron-up", tr("Show all"))
+            all_.setObjectName("showAllQueuedButton")
+            all_.clicked.connect(self._show_all)
+            self._add_line("more", tr("{n} more").format(n=more), all_)
         self._restyle()
         self.setVisible(bool(self._lines))
+
+    def _show_all(self) -> None:
+        self._shows_all = True
+        self._rebuild()
 
     def _button(self, icon: str, name: str) -> Button:
         button = Button(self._look, kind=Kind.ICON, icon=icon, parent=self)

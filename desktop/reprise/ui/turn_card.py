@@ -12,7 +12,7 @@ from reprise.bridge.conversation import Conversation
 from reprise.domain.messages import ModelRef
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Entry, newest_partial, prompt_entry
+from reprise.domain.sessions import Attempt, AttemptState, Entry, newest_partial, prompt_entry
 from reprise.ui.attempt_details import Details
 from reprise.ui.language import clock_time
 from reprise.ui.pending_card import Offer, PendingCard
@@ -98,6 +98,7 @@ class TurnCard(QObject):
             can_edit=prompt is not None and not pending.after_tools,
             can_keep=conversation.can_keep,
             can_go_on=conversation.can_go_on,
+            is_stopped=pending.failure is None and (not found or found[-1].state is AttemptState.STOPPED),
         )
         card = PendingCard(self._look, said, details, self._timeline.viewport(), until=until, offer=offer)
         card.waited.connect(conversation.wait_as_asked)

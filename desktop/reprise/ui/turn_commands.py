@@ -59,7 +59,7 @@ def turn_commands(turns: TurnDeeds) -> list[Command]:
             group=1,
         ),
         Command(
-            "fork", chat, lambda: tr("Go On in a New C&hat"), turns.fork, (), "branch", turns.stored_blocked, group=1
+            "fork", chat, lambda: tr("Go On in a New C&hat"), turns.fork, (), "branch", turns.fork_blocked, group=1
         ),
     ]
 

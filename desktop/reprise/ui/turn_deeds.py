@@ -133,6 +133,11 @@ class TurnDeeds(QObject):
         stored = self._shown is not None and self._shown.is_stored
         return None if stored else tr("Nothing was sent in this chat yet.")
 
+    def fork_blocked(self) -> str | None:
+        """Nothing is stored yet, or a turn runs."""
+        busy = self._shown is not None and self._shown.is_busy
+        return _running() if busy else self.stored_blocked()
+
     def _versioned(self) -> Entry | None:
         """The newest message of the shown branch that has alternatives."""
         conversation = self._shown

@@ -123,6 +123,9 @@ def pending_sentence(
         )
         return Sentence(title, _safe(kept), "clock")
     said = failure_sentence(failure, place)
+    if (due := _fell_due(attempts, now)) is not None:
+        title = tr("A retry fell due at {time} while Reprise was closed.").format(time=clock_time(due))
+        return Sentence(title, f"{said.title} {_safe(kept)}", "clock")
     tried = len(attempts) - 1 if pending.retries and len(attempts) > pending.retries else 0
     if failure.kind in (FailureKind.RATE_LIMIT, FailureKind.OVERLOADED) and tried > 0:
         title = (
@@ -158,7 +161,15 @@ def again_sentence(pending: PendingRetry) -> str:
         return tr("Not by itself: trying again would end the same way.")
     if not pending.retries:
         return tr("Not by itself: automatic retries are off.")
+    if pending.retry and pending.retry < pending.retries:
+        return tr("It may work: failures like this one often pass. The wait for the next try has ended.")
     return tr("It may work: failures like this one often pass. The automatic retries have ended.")
+
+
+def _fell_due(attempts: Sequence[Attempt], now: datetime) -> datetime | None:
+    """When the newest attempt was to be retried, if that passed without anybody there (behaviour D8)."""
+    due = attempts[-1].retry_at if attempts else None
+    return due if due is not None and due <= now else None
 
 
 def _safe(kept: int) -> str:
@@ -184,7 +195,7 @@ def countdown_segments(pending: PendingRetry, seconds: int, place: str) -> list[
         middle = tr(" Goes on in ")
     elif pending.reason is WaitReason.TURN:
         cause, middle = tr("Waiting for its turn."), tr(" Goes on in ")
-    elif pending.retries:
+    elif pending.retry:
         middle = tr(" Retry {n} of {total} in ").format(n=pending.retry, total=pending.retries)
     else:
         middle = tr(" Retry in ")
