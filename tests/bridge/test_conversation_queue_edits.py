@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
+from reprise.bridge.signals import until
+from reprise.domain.deltas import FinishDelta, TextDelta
 from reprise.domain.messages import Message, user_message
 from reprise.domain.ports import LogError
 from reprise.domain.sessions import Queued
@@ -236,3 +241,26 @@ def test_stop_between_several_messages_on_their_way_gives_the_rest_back(play: Pl
         await stage.assert_memory_equals_disk(chat)
 
     play(scene, wrap=holding, queue_mode=lambda: "all")
+
+
+@pytest.mark.parametrize("command", ["take", "remove"])
+def test_a_message_on_its_way_to_the_model_cannot_be_taken_out(play: Play, command: str) -> None:
+    """I5: it is delivered once, and whoever was late is told."""
+    gate = asyncio.Event()
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        told = said(chat)
+        await stage.send(chat, "one")
+        await queue(stage, chat, "two")
+        (entry,) = chat.queue.entries()
+        ended = until(chat.turn_finished)
+        gate.set()
+        await ended
+        getattr(chat.queue, command)(entry.id)
+        await stage.clock.drain()
+        assert ("refused", "That message is delivered already.") in told.seen
+        assert not [each for each in told.seen if each[0] == "returned"]
+        assert [text for role, text in texts(await stage.stored(chat)) if role == "user"] == ["one", "two"]
+
+    play(scene, [TextDelta("a"), gate.wait, FinishDelta("stop")], says("b"))

@@ -61,18 +61,19 @@ def test_what_a_hold_keeps_back_begins_in_a_row(play: Play) -> None:
 
     async def scene(stage: EngineStage) -> None:
         holds = Holds(stage.clock)
-        assert holds.slot("a") is None
+        assert holds.slot("a", "one") is None
         holds.note("a", BUSY, 10.0)
         holds.note("b", BUSY, 20.0)
-        assert [holds.slot("a"), holds.slot("b"), holds.slot("a"), holds.slot("a")] == [1010.0, 1020.0, 1012.0, 1014.0]
+        assert [holds.slot("a", session) for session in ("one", "two", "three")] == [1010.0, 1012.0, 1014.0]
+        assert (holds.slot("b", "two"), holds.slot("a", "two")) == (1020.0, 1012.0)
         holds.note("a", BUSY, 5.0)
-        assert holds.slot("a") == 1016.0
+        assert holds.slot("a", "four") == 1016.0
         holds.note("a", BUSY, 30.0)
-        assert [holds.slot("a"), holds.slot("a")] == [1030.0, 1032.0]
+        assert [holds.slot("a", session) for session in ("two", "one")] == [1030.0, 1032.0]
         await stage.clock.advance(30.0)
-        assert holds.slot("a") is None
+        assert holds.slot("a", "one") is None
         holds.note("a", BUSY, 1.0)
-        assert holds.slot("a") == 1031.0
+        assert holds.slot("a", "one") == 1031.0
 
     play(scene)
 

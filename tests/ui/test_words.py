@@ -14,7 +14,7 @@ from reprise.domain.sessions import Attempt, AttemptState, Entry, Session
 from reprise.ui.fuzzy import match
 from reprise.ui.language import duration
 from reprise.ui.timeline_items import Telling, items_of
-from reprise.ui.words import again_sentence, attempt_rows, failure_sentence, pending_sentence
+from reprise.ui.words import again_sentence, attempt_rows, countdown_segments, failure_sentence, pending_sentence
 
 NOW = datetime(2026, 10, 20, 12, 0, tzinfo=UTC)
 MODEL = ModelRef("p", "m")
@@ -46,6 +46,13 @@ def test_an_unknown_address_says_what_to_check() -> None:
     said = failure_sentence(Failure(FailureKind.BAD_REQUEST, "no such model", retryable=False, status=404), "Acme")
     assert "404" in said.title
     assert "Settings" in said.advice
+
+
+def test_a_wait_the_user_chose_is_no_retry_of_a_schedule() -> None:
+    """N4, R12: "1 of 3" only where one of the three is used."""
+    limited = Failure(FailureKind.RATE_LIMIT, "slow down", retryable=True)
+    middles = [countdown_segments(PendingRetry("", limited, retry, 3, 9.0), 5, "Acme")[1][0] for retry in (0, 1)]
+    assert middles == [" Retry in ", " Retry 1 of 3 in "]
 
 
 @pytest.mark.parametrize(("reason", "is_cut"), [("length", True), ("MAX_TOKENS", True), ("stop", False), (None, False)])

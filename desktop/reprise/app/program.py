@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from reprise.app.logs import to_file
-from reprise.app.prepare import EXIT_USAGE
 from reprise.app.stop_request import SIGNALS
 from reprise.app.terminal import tell
 from reprise.ui.boot_banner import Notice

@@ -13,6 +13,7 @@ class BranchCommands:
 
     def __init__(self, course: Course) -> None:
         self._course = course
+        self._going: str | None = None
 
     def keep(self) -> None:
         """Make what stands under the pending prompt the reply; a wait is ended for it."""
@@ -28,6 +29,9 @@ class BranchCommands:
         prompt = None if course.retries.pending is None else prompt_entry(course.live.history.branch)
         if not course.may(None if prompt is not None else "There is nothing to take back.") or prompt is None:
             return
+        if prompt.id == self._going:
+            return  # its text was given back already
+        self._going = prompt.id
         # First the text, so that a crash in between leaves it twice, and not at all the other way round.
         course.queue.give_back_all(prompt.data.text if isinstance(prompt.data, Message) else "")
         course.writes.start(self._take_off(prompt.id), "take back", course.moved)
@@ -47,9 +51,12 @@ class BranchCommands:
 
     async def _take_off(self, prompt: str) -> None:
         live = self._course.live
-        async with live.writing:
-            if (entry := find(live.history.branch, prompt)) is not None:
-                await live.move_leaf(live.session.id, entry.parent)
+        try:
+            async with live.writing:
+                if (entry := find(live.history.branch, prompt)) is not None:
+                    await live.move_leaf(live.session.id, entry.parent)
+        finally:
+            self._going = None
 
     async def _stand_at(self, entry: str) -> None:
         live = self._course.live

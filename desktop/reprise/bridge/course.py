@@ -345,6 +345,7 @@ class Course(QObject):
         """Nothing runs: what waits for that is done."""
         if self.is_busy or self._is_closing:
             return
+        self.queue.hand_back()
         state, is_pending = self.fold.state, self.retries.pending is not None
         outcome = state.outcome if isinstance(state, Finished) else None
         if self._is_known and self.queue.entries():

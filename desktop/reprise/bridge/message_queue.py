@@ -41,20 +41,26 @@ class MessageQueue(QObject):
         self._mode = mode
         self._leaving: set[str] = set()
         self._changing: set[str] = set()
+        self._handed_out: set[str] = set()
         self._told: tuple[Entry, ...] = ()
 
     def entries(self) -> tuple[Entry, ...]:
         """What waits, in the order of delivery; each holds a `Queued`."""
-        waiting = [entry for entry in self._live.queued if entry.id not in self._leaving]
+        gone = self._leaving | self._handed_out
+        waiting = [entry for entry in self._live.queued if entry.id not in gone]
         return tuple(sorted(waiting, key=lambda entry: not _steers(entry)))
 
     def steers(self) -> Sequence[Entry]:
-        """What is delivered before the running turn's next request."""
+        """What is delivered before the running turn's next request; from here on it cannot be taken out any more."""
         return self._at_once([entry for entry in self.entries() if _steers(entry)])
 
     def due(self) -> Sequence[Entry]:
-        """What is delivered once the running turn has completed."""
+        """What is delivered once the running turn has completed; from here on it cannot be taken out any more."""
         return self._at_once(self.entries())
+
+    def hand_back(self) -> None:
+        """The turn is over: what was handed out and not delivered waits again."""
+        self._handed_out.clear()
 
     def edit(self, id_: str, text: str) -> None:
         """Change the text of a message in its place; it is not delivered until that is stored."""
@@ -115,7 +121,9 @@ class MessageQueue(QObject):
 
     def _at_once(self, entries: Sequence[Entry]) -> Sequence[Entry]:
         ready = [entry for entry in entries if entry.id not in self._changing]
-        return ready if self._mode() == "all" else ready[:1]
+        ready = ready if self._mode() == "all" else ready[:1]
+        self._handed_out.update(entry.id for entry in ready)
+        return ready
 
 
 def message_of(entry: Entry) -> Message:

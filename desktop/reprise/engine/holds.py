@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from reprise.domain.failures import Failure
 from reprise.domain.ports import Clock
 
@@ -20,8 +18,8 @@ class Holds:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._held: dict[str, tuple[float, Failure]] = {}
-        # How many requests have a place in the row behind each hold.
-        self._places: Counter[str] = Counter()
+        # The sessions that wait for each hold, in the order in which they begin.
+        self._rows: dict[str, list[str]] = {}
 
     def note(self, limits: str, failure: Failure, delay_s: float) -> None:
         """`failure` holds `limits` for `delay_s` from now; a longer hold that runs already stays."""
@@ -30,19 +28,20 @@ class Holds:
         if current is None or current < until:
             self._held[limits] = (until, failure)
             # Whoever waits for the hold before comes back, and gets a place behind this one.
-            del self._places[limits]
+            self._rows[limits] = []
 
-    def slot(self, limits: str) -> float | None:
-        """When a request may go that `limits` hold now, in seconds of the Clock; None when they are free.
+    def slot(self, limits: str, session: str) -> float | None:
+        """When a session's request may go that `limits` hold now, in seconds of the Clock; None when they are free.
 
-        Each call hands out the next place in a row: the first when the hold ends, the others 2 s apart (behaviour D3).
-        A place that is not used stays empty.
+        Each session has a place in a row: the first begins when the hold ends, the others 2 s apart (behaviour D3).
+        It keeps its place for as long as this hold runs, used or not.
         """
         if (until := self.until(limits)) is None:
             return None
-        place = self._places[limits]
-        self._places[limits] += 1
-        return until + STAGGER_S * place
+        row = self._rows[limits]
+        if session not in row:
+            row.append(session)
+        return until + STAGGER_S * row.index(session)
 
     def until(self, limits: str) -> float | None:
         """When `limits` are free again, in seconds of the Clock; None when they are."""
@@ -59,4 +58,4 @@ class Holds:
     def _forget_passed(self, limits: str) -> None:
         held = self._held.get(limits)
         if held is not None and held[0] - self._clock.now() < _OVER_S:
-            del self._held[limits], self._places[limits]
+            del self._held[limits], self._rows[limits]

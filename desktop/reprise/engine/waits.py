@@ -31,7 +31,7 @@ def obstacle(setup: Setup, turn: Progress, failed: PendingRetry) -> PendingRetry
     if is_offline(setup, turn):
         return replace(failed, reason=WaitReason.OFFLINE)
     limits = turn.answerer.route.limits
-    if (slot := setup.holds.slot(limits)) is not None:
+    if (slot := setup.holds.slot(limits, turn.session)) is not None:
         return replace(failed, failure=setup.holds.failure(limits), due_at=slot, reason=WaitReason.LIMITS)
     return None
 

@@ -128,32 +128,39 @@ class Composer(QWidget):
         return self._session in self._editing
 
     def begin_edit(self, text: str) -> None:
-        """Put a prompt that was sent into the field, beside what is written there, which comes back afterwards (B9)."""
+        """Put a prompt that was sent into the field, beside what is written there, which comes back afterwards (B9).
+
+        An edit that is not finished stays as it is.
+        """
+        if self.is_editing:
+            self.editor.setFocus()
+            return
         self._leave()
         self._editing.add(self._session)
         self._add_document(self._key, text, len(text))
         self._show_document()
         self.editor.setFocus()
 
-    def holds_edit(self, session: str, text: str) -> bool:
-        """Whether `text` is what the edit in `session` holds."""
-        return session in self._editing and self._documents[_edit_key(session)].toPlainText() == text
+    def end_edit(self, session: str = "") -> str:
+        """The edit of `session` (or of the shown one) is sent or given up; what was written before is there again.
 
-    def end_edit(self, session: str = "") -> None:
-        """The edit of `session` (or of the shown one) is sent or given up; what was written before is there again."""
+        Returns what stood in the edit.
+        """
         session = session or self._session
         if session not in self._editing:
-            return
+            return ""
         if session == self._session:
             self._debounce.stop()
         key = _edit_key(session)
         self._editing.discard(session)
         document = self._documents.pop(key)
+        written = document.toPlainText()
         if session == self._session:
             self._show_document()
         document.deleteLater()
         self.draft_changed.emit(key, None)
         self.edit_ended.emit()
+        return written
 
     @property
     def _key(self) -> str:

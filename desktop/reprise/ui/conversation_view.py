@@ -64,6 +64,7 @@ class ConversationView(QObject):
         self._known: WeakSet[Conversation] = WeakSet()
         self._items: list[TimelineItem] = []
         self._editing: dict[str, str] = {}
+        self._sent_edits: dict[str, str] = {}
         self.timeline = Timeline(look.theme, look.icons.pixmap, page)
         self.timeline.setAccessibleName(tr("Conversation"))
         page.set_timeline(self.timeline, lambda: self.timeline.column_left)
@@ -160,6 +161,9 @@ class ConversationView(QObject):
 
     def edit(self, prompt: str) -> None:
         """Put a prompt of the shown branch into the composer, to send another version of it (behaviour B9)."""
+        if self._page.composer.is_editing and self._editing.get(self.conversation.session_id) != prompt:
+            self._page.say(tr("Send or give up the edit first; its text stays here."))
+            return
         for entry in self.conversation.history.branch:
             if entry.id == prompt and isinstance(entry.data, Message):
                 self._editing[self.conversation.session_id] = prompt
@@ -175,6 +179,7 @@ class ConversationView(QObject):
     def _resend(self, text: str) -> None:
         session = self.conversation.session_id
         if self.conversation.resend(self._editing.get(session, ""), text):
+            self._sent_edits[session] = text
             self.timeline.jump_to_latest()
 
     def _action_pressed(self, key: str, action: str) -> None:
@@ -206,11 +211,14 @@ class ConversationView(QObject):
     # -- what the conversation says
 
     def _stored(self, session: str, text: str) -> None:
-        if session in self._editing and self._page.composer.holds_edit(session, text):
-            del self._editing[session]
-            self._page.composer.end_edit(session)
-        else:
+        if self._sent_edits.pop(session, None) != text:
             self._page.composer.forget(session, text)
+            return
+        self._editing.pop(session, None)
+        written = self._page.composer.end_edit(session)
+        if written != text:
+            # Typed on while it was stored: that is the next text.
+            self._page.composer.put_before(session, written)
 
     def _refused(self, session: str, text: str, failure: Failure) -> None:
         # First the text: writing takes the sentence away.

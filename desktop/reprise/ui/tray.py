@@ -16,6 +16,7 @@ from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
 _SHOWN, _MOST = 4, 12
+_READ = 500  # characters of a message: more than a line shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Tray(QWidget):
         self._waiting: tuple[Waiting, ...] = ()
         self._shows_all = False
         self._column = QVBoxLayout(self)
-        self._lines: list[QHBoxLayout] = []
+        self._lines: list[QWidget] = []
         look.changed.connect(self._restyle)
         self.hide()
 
@@ -70,11 +71,10 @@ class Tray(QWidget):
         painter.end()
 
     def _rebuild(self) -> None:
-        for child in self.findChildren(QWidget):
-            child.hide()
-            child.deleteLater()
-        while (item := self._column.takeAt(0)) is not None:
-            item.layout()
+        for line in self._lines:
+            self._column.removeWidget(line)
+            line.hide()
+            line.deleteLater()
         self._lines = []
         if self._editing:
             words = tr("Editing a prompt. Sending it makes another version; this one stays.")
@@ -91,7 +91,7 @@ class Tray(QWidget):
             remove.setObjectName("removeQueuedButton")
             remove.clicked.connect(lambda _checked=False, key=waiting.key: self.removed.emit(key))
             when = tr("After this reply: {text}") if waiting.follows_up else tr("Next: {text}")
-            text = when.format(text=" ".join(waiting.text.split()))
+            text = when.format(text=" ".join(waiting.text[:_READ].split()))
             self._add_line("clock" if waiting.follows_up else "send", text, edit, remove)
         if (more := len(self._waiting) - shown) > 0:
             all_ = self._button("chevron-up", tr("Show all"))
@@ -112,15 +112,18 @@ class Tray(QWidget):
         return button
 
     def _add_line(self, icon: str, words: str, *buttons: Button) -> None:
-        line = QHBoxLayout()
-        text = Elided(self._look, Type.UI, "muted", self)
+        # A widget of its own: it takes its layout and all that stands in it along when it goes.
+        line = QWidget(self)
+        row = QHBoxLayout(line)
+        text = Elided(self._look, Type.UI, "muted", line)
         text.setObjectName("trayText")
         text.set_text(words)
-        line.addWidget(Glyph(self._look, icon, "muted", 16, self))
-        line.addWidget(text, 1)
+        row.addWidget(Glyph(self._look, icon, "muted", 16, line))
+        row.addWidget(text, 1)
         for button in buttons:
-            line.addWidget(button)
-        self._column.addLayout(line)
+            row.addWidget(button)
+        self._column.addWidget(line)
+        line.show()
         self._lines.append(line)
 
     def _restyle(self) -> None:
@@ -128,8 +131,9 @@ class Tray(QWidget):
         self._column.setContentsMargins(px(16), px(4), px(8), px(4))
         self._column.setSpacing(0)
         for line in self._lines:
-            line.setContentsMargins(0, px(2), 0, px(2))
-            line.setSpacing(px(6))
+            if (row := line.layout()) is not None:
+                row.setContentsMargins(0, px(2), 0, px(2))
+                row.setSpacing(px(6))
         rows = len(self._lines)
         self.setFixedHeight(px(8) + rows * px(32))
         self.update()

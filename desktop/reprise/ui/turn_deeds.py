@@ -67,8 +67,7 @@ class TurnDeeds(QObject):
     def fork(self) -> None:
         """Go on in a new chat from the end of this one."""
         if self._library is not None and self._shown is not None:
-            branch = self._shown.history.branch
-            self._library.fork(self._shown.session_id, branch[-1].id if branch else None)
+            self._library.fork(self._shown.session_id, self._shown.session.leaf)
 
     def set_policy(self, name: str | None) -> None:
         """Give the chat a retry policy of its own; None takes it back."""

@@ -1,0 +1,134 @@
+"""A person is faster than the disk: second presses, further keys and many messages while something is being stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QWidget
+
+from reprise.ui.tray import Waiting
+from support.window import WindowStage
+
+pytestmark = pytest.mark.slow_callbacks
+REFUSED = {"fail": {"kind": "bad_request", "status": 400, "message": "no"}}
+HANG = {"hang": True}
+
+
+def _shown(stage: WindowStage, name: str) -> list[Any]:
+    return [each for each in stage.window.findChildren(QWidget, name) if each.isVisible()]
+
+
+async def _texts(stage: WindowStage) -> list[str]:
+    return [message.text for message in await stage.stage.stored(stage.conversation)]
+
+
+def test_many_messages_can_wait_and_come_and_go(act: Callable[..., None]) -> None:
+    """I5: the tray is rebuilt at each change, and takes along all that stood in it."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        for number in range(60):
+            await stage.send(f"message {number}")
+        assert [each.text() for each in _shown(stage, "trayText")][-1] == "56 more"
+        _shown(stage, "showAllQueuedButton")[0].click()
+        await stage.drain()
+        assert len(_shown(stage, "removeQueuedButton")) == 12
+        while _shown(stage, "removeQueuedButton"):
+            _shown(stage, "removeQueuedButton")[0].click()
+            await stage.drain()
+        assert not stage.find("composerTray").isVisible()
+
+    act(scene, [HANG])
+
+
+def test_a_huge_message_does_not_hold_the_window_by_its_line(act: Callable[..., None]) -> None:
+    """I5: one line shows its beginning, and no more of it is measured."""
+
+    async def scene(stage: WindowStage) -> None:
+        tray = stage.find("composerTray")
+        tray.set_waiting([Waiting("a", "word " * 400_000, follows_up=False)])
+        assert len(_shown(stage, "trayText")[0].text()) < 1000
+
+    act(scene)
+
+
+@pytest.mark.parametrize("again", ["the same prompt", "another prompt", "the command"])
+def test_an_edit_that_is_not_finished_is_never_overwritten(act: Callable[..., None], again: str) -> None:
+    """B9: never overwrite text being typed."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer, view = stage.window.page.composer, stage.window.deeds._view
+        await stage.send("one")
+        await stage.send("two")
+        first, last = (entry.id for entry in stage.conversation.history.branch[::2])
+        view.edit(last)
+        composer.set_text("two, long and careful")
+        if again == "the command":
+            stage.window.commands.action("editLast").trigger()
+        else:
+            view.edit(last if again == "the same prompt" else first)
+        await stage.drain()
+        assert composer.text() == "two, long and careful"
+        composer.button.click()
+        await stage.drain()
+        assert (await _texts(stage))[2] == "two, long and careful"
+
+    act(scene, ["fine"], ["fine"], ["fine"])
+
+
+def test_what_is_typed_on_while_an_edit_is_stored_is_the_next_text(act: Callable[..., None]) -> None:
+    """B9: the edit ends with what was sent; nothing typed is lost, and the composer is free."""
+
+    async def scene(stage: WindowStage) -> None:
+        composer = stage.window.page.composer
+        await stage.send("go")
+        stage.window.deeds._view.edit_last()
+        composer.set_text("go on")
+        QTest.keyClick(composer.editor, Qt.Key.Key_Return)
+        QTest.keyClicks(composer.editor, "!")
+        await stage.drain()
+        assert await _texts(stage) == ["go on", "fine"]
+        assert not composer.is_editing
+        assert composer.text() == "go on!"
+
+    act(scene, ["fine"], ["fine"])
+
+
+def test_taking_a_prompt_back_twice_gives_it_back_once(act: Callable[..., None]) -> None:
+    """D6: the second press comes before the first is on disk."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        (button,) = _shown(stage, "takeBackButton")
+        button.click()
+        button.click()
+        await stage.drain()
+        assert stage.window.page.composer.text() == "go"
+        await stage.send("go")
+        (button,) = _shown(stage, "takeBackButton")
+        button.click()
+        await stage.drain()
+        assert stage.window.page.composer.text() == "go"
+
+    act(scene, [REFUSED], [REFUSED])
+
+
+def test_a_fork_of_a_chat_that_is_still_read_has_all_of_it(act: Callable[..., None]) -> None:
+    """B11: what is copied is what is stored, not what is shown already."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        key = stage.conversation.session_id
+        stage.window.deeds.new_chat()
+        stage.library._live.pop(key)
+        stage.library.open(key)
+        stage.window.turns.fork()
+        await stage.drain()
+        assert stage.conversation.session_id != key
+        assert await _texts(stage) == ["go", "fine"]
+
+    act(scene, ["fine"])
