@@ -308,6 +308,7 @@ class Course(QObject):
             self.text_stored.emit(text)
 
     def _ended(self, finished: TurnFinished | None) -> None:
+        self.queue.hand_back()
         then, self._then = self._then, None
         if finished is None:
             self.retries.set_pending(None)
@@ -322,6 +323,7 @@ class Course(QObject):
         self._rest()
 
     def _not_sent(self, failure: Failure) -> None:
+        self.queue.hand_back()
         text, self._sending = self._sending, None
         self.moved()
         self.changed.emit()
@@ -345,7 +347,6 @@ class Course(QObject):
         """Nothing runs: what waits for that is done."""
         if self.is_busy or self._is_closing:
             return
-        self.queue.hand_back()
         state, is_pending = self.fold.state, self.retries.pending is not None
         outcome = state.outcome if isinstance(state, Finished) else None
         if self._is_known and self.queue.entries():
