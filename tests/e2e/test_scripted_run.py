@@ -142,3 +142,99 @@ def test_without_a_screen_the_window_runs_offscreen(tmp_path: Path, display: str
         assert picture.stat().st_size > 10_000
 
     asyncio.run(story())
+
+
+def test_a_long_reply_is_printed_whole_and_in_order(tmp_path: Path) -> None:
+    """More than a pipe holds, in many pieces."""
+    pieces = [f"{number:04d} " + "x" * 5000 for number in range(200)]
+
+    async def story() -> None:
+        async with WireServer({"a": reply(*pieces)}) as server:
+            run = await reprise(*(part for part in say(tmp_path, server.url("a")) if part != "--json"))
+        assert run.code == 0
+        assert run.out == "".join(pieces) + "\n"
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("end", ["hang", "close"])
+def test_a_pipe_nobody_reads_does_not_hold_up_a_signal(tmp_path: Path, number: signal.Signals, end: str) -> None:
+    """Whether the reply is complete or still on its way."""
+    reading, writing = os.pipe()
+    chunks = (event(content="x" * 300_000), *((DONE,) if end == "close" else ()))
+
+    async def story() -> None:
+        async with WireServer({"a": Play(chunks, end=end)}) as server:
+            arguments = [part for part in say(tmp_path, server.url("a")) if part != "--json"]
+            process = await start(*arguments, stdout=writing)
+            os.close(writing)
+            try:
+                # From its first bytes on the program is in a write that cannot end.
+                assert await asyncio.to_thread(os.read, reading, 10) == b"x" * 10
+                process.send_signal(number)
+                assert await asyncio.wait_for(process.wait(), 10) == 1
+            finally:
+                if process.returncode is None:
+                    process.kill()
+        assert process.stderr is not None
+        assert await process.stderr.read() == b""
+        log = (tmp_path / "logs" / "reprise.log").read_text("utf-8")
+        assert "Traceback" not in log
+
+    try:
+        asyncio.run(story())
+    finally:
+        os.close(reading)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)], ids=["text", "json"])
+@pytest.mark.parametrize("stdout", [">&-", ">/dev/full"])
+def test_a_reply_that_cannot_be_written_is_a_sentence_and_exit_1(
+    tmp_path: Path, more: tuple[str, ...], stdout: str
+) -> None:
+    async def story() -> None:
+        async with WireServer({"a": reply("yes")}) as server:
+            arguments = [part for part in say(tmp_path, server.url("a")) if part != "--json"]
+            run = await finish(await start(*arguments, *more, redirect=stdout))
+        assert (run.code, run.out) == (1, "")
+        assert run.err.startswith("The reply could not be written: ")
+        assert len(run.err.splitlines()) == 1
+        assert "Traceback" not in (tmp_path / "logs" / "reprise.log").read_text("utf-8")
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("stderr", ["2>&-", "2>/dev/full", ">&- 2>&-"])
+@pytest.mark.parametrize(("status", "code"), [(401, 1), (503, 1)])
+def test_a_failure_that_cannot_be_told_is_its_exit_code(tmp_path: Path, stderr: str, status: int, code: int) -> None:
+    """With retries to tell of, and without."""
+    quick = ("--set", "retry.policy=custom", "--set", "retry.base_s=0.01", "--set", "retry.cap_s=0.01")
+
+    async def story() -> None:
+        async with WireServer({"a": refusal(status, "no")}) as server:
+            arguments = [part for part in say(tmp_path, server.url("a"), *quick) if part != "--json"]
+            run = await finish(await start(*arguments, redirect=stderr))
+        assert (run.code, run.out, run.err) == (code, "", "")
+        assert "Traceback" not in (tmp_path / "logs" / "reprise.log").read_text("utf-8")
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "redirect", "code"),
+    [
+        (("--version",), ">&-", 1),
+        (("--version",), ">/dev/full", 1),
+        (("--what",), "2>&-", 2),
+        (("--what",), "2>/dev/full", 2),
+        (("--data-dir", __file__, "--say", "x", "--quit-when-done"), "2>/dev/full", 2),
+    ],
+)
+def test_an_end_before_the_window_needs_no_stream(arguments: tuple[str, ...], redirect: str, code: int) -> None:
+    async def story() -> None:
+        run = await finish(await start(*arguments, redirect=redirect))
+        assert (run.code, run.out) == (code, "")
+        assert len(run.err.splitlines()) == (0 if redirect.startswith("2") else 1)
+
+    asyncio.run(story())

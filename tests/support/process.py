@@ -30,15 +30,19 @@ class Run:
         return parsed
 
 
-async def start(*arguments: str, env: Mapping[str, str] | None = None) -> Process:
-    """Start the program; the caller waits for it or ends it."""
+async def start(
+    *arguments: str, env: Mapping[str, str] | None = None, stdout: int = asyncio.subprocess.PIPE, redirect: str = ""
+) -> Process:
+    """Start the program; the caller waits for it or ends it. `redirect` is what a shell would do to its streams."""
+    shell = ("sh", "-c", f'exec "$@" {redirect}', "sh") if redirect else ()
     return await asyncio.create_subprocess_exec(
+        *shell,
         sys.executable,
         "-m",
         "reprise",
         *arguments,
         stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
+        stdout=stdout,
         stderr=asyncio.subprocess.PIPE,
         env=env,
     )

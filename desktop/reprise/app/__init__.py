@@ -30,7 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         tell(str(error))
         return 2
     if options.version:
-        print(version_line())  # noqa: T201
+        try:
+            out(is_json=False).write(f"{version_line()}\n")
+        except OSError as error:
+            tell(f"The version could not be written: {error.strerror}.")
+            return 1
         return 0
 
     from reprise.app.start import start

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,9 +17,13 @@ from PySide6.QtCore import QElapsedTimer, QLockFile, QObject, QThread
 if TYPE_CHECKING:
     from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
-_HANDOVER_MS = 2000
+_HANDOVER_MS = 10_000
 _TRY_AGAIN_MS = 50
 _MAX_MESSAGE = 1_000_000
+_ASKS_BACK = b"go ahead?\n"
+_GO_AHEAD = b"go ahead\n"
+
+Answer = Callable[[str | None], None]
 
 
 def _server_name(root: Path) -> str:
@@ -64,47 +70,95 @@ class InstanceLock:
         self._lock.unlock()
 
 
-def take_or_hand_over(lock: InstanceLock, root: Path, say: str | None, patience_ms: int) -> bool | None:
-    """True: this process owns the folder; False: its owner heard `say`; None: it did neither within `patience_ms`.
+class Told(Enum):
+    """How it ended between this start and the process that owns the folder."""
+
+    NOBODY = "nobody"
+    """The folder is this process's now: there is nobody to tell."""
+    HEARD = "heard"
+    """The owner came to the front, and has the prompt on disk."""
+    SILENT = "silent"
+    """The owner said nothing in time, and what it hears later it does not send."""
+
+
+class Refused(Exception):
+    """The owner of the folder does not send the prompt; `str(error)` is its reason, a sentence."""
+
+
+def take_or_hand_over(lock: InstanceLock, root: Path, say: str | None, patience_ms: int) -> Told:
+    """Own the folder, or tell its owner `say` within `patience_ms`. Raises Refused.
 
     The owner may just be starting (it does not listen yet) or ending (it does not listen any more).
     """
     waited = QElapsedTimer()
     waited.start()
     while not lock.take():
-        if hand_over(root, say):
-            return False
+        told = hand_over(root, say, patience_ms - waited.elapsed())
+        if told is not Told.NOBODY:
+            return told
         if waited.elapsed() >= patience_ms:
-            return None
+            return Told.SILENT
         QThread.msleep(_TRY_AGAIN_MS)
-    return True
+    return Told.NOBODY
 
 
-def hand_over(root: Path, say: str | None) -> bool:
-    """Ask the first process to come to the front and send `say`. False when it does not answer."""
+def hand_over(root: Path, say: str | None, patience_ms: int) -> Told:
+    """Ask the first process to come to the front and send `say`; NOBODY when none listens there. Raises Refused.
+
+    It asks back before it sends anything, and is told once to go ahead; what a start that has given up left in the
+    connection is nobody's word any more. So a prompt is sent once or not at all, however long the first process was
+    stopped, and however many starts were waiting for it.
+    """
     import json
 
     from PySide6.QtNetwork import QLocalSocket
 
     link = QLocalSocket()
     link.connectToServer(_server_name(root))
-    if not link.waitForConnected(_HANDOVER_MS):
-        return False
+    if not link.waitForConnected(max(0, patience_ms)):
+        return Told.NOBODY
     link.write(json.dumps({"say": say}).encode() + b"\n")
-    answered = link.waitForBytesWritten(_HANDOVER_MS) and link.waitForReadyRead(_HANDOVER_MS)
-    heard = answered and bytes(link.readAll().data()).startswith(b"ok")
-    link.disconnectFromServer()
-    return heard
+    heard = _next_line(link, patience_ms)
+    if heard is None:
+        return Told.NOBODY if link.state() is QLocalSocket.LocalSocketState.UnconnectedState else Told.SILENT
+    if heard == _ASKS_BACK:
+        link.write(_GO_AHEAD)
+        heard = _next_line(link, _HANDOVER_MS)
+    if heard is None:
+        return Told.SILENT
+    answer = json.loads(heard)
+    if answer["refusal"] is not None:
+        raise Refused(answer["refusal"])
+    return Told.HEARD
+
+
+def _next_line(link: QLocalSocket, patience_ms: int) -> bytes | None:
+    """The next line from the other side; None when there is none in time, or it hung up."""
+    waited = QElapsedTimer()
+    waited.start()
+    while not link.canReadLine():
+        left = patience_ms - waited.elapsed()
+        if left <= 0 or not link.waitForReadyRead(left):
+            return None
+    return bytes(link.readLine().data())
 
 
 class InstanceServer(QObject):
-    """Listens for later starts of the same user; `on_start(say)` is called for each."""
+    """Listens for later starts of the same user; `on_start(say, answer)` is called for each.
 
-    def __init__(self, root: Path, on_start: Callable[[str | None], None], parent: QObject | None = None) -> None:
+    `answer` is called once: with None when all is done, or with the sentence why not. It may be called at any later
+    time, also when nobody waits for it any more.
+    """
+
+    def __init__(
+        self, root: Path, on_start: Callable[[str | None, Answer], None], parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         from PySide6.QtNetwork import QLocalServer
 
         self._on_start = on_start
+        # Who is connected, and the prompt of those who were asked back.
+        self._links: dict[QLocalSocket, str | None] = {}
         self._server: QLocalServer = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._accept)
@@ -114,29 +168,57 @@ class InstanceServer(QObject):
             self._server.listen(name)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop listening, also to those who are half-way; who waits for an answer still gets it."""
         self._server.close()
 
     def _accept(self) -> None:
         while (link := self._server.nextPendingConnection()) is not None:
-            link.readyRead.connect(lambda link=link: self._read(link))
-            link.disconnected.connect(link.deleteLater)
+            self._links[link] = None
+            link.readyRead.connect(partial(self._read, link))
+            link.disconnected.connect(partial(self._forget, link))
             if link.canReadLine():
                 self._read(link)
 
+    def _forget(self, link: QLocalSocket) -> None:
+        if link in self._links:
+            del self._links[link]
+            link.deleteLater()
+
     def _read(self, link: QLocalSocket) -> None:
-        if not link.canReadLine():
-            if link.bytesAvailable() > _MAX_MESSAGE:
-                link.abort()
-            return
+        while link in self._links and link.canReadLine():
+            self._hear(link, bytes(link.readLine(_MAX_MESSAGE).data()))
+        if link in self._links and link.bytesAvailable() > _MAX_MESSAGE:
+            link.abort()
+
+    def _hear(self, link: QLocalSocket, line: bytes) -> None:
+        if not self._server.isListening():
+            link.abort()
+        elif line == _GO_AHEAD and (say := self._links[link]) is not None:
+            self._links[link] = None
+            link.waitForReadyRead(0)  # an end that is there already is noticed now: who gave up keeps the prompt
+            if link in self._links:
+                self._on_start(say, partial(self._answer, link))
+        else:
+            self._hear_message(link, line)
+
+    def _hear_message(self, link: QLocalSocket, line: bytes) -> None:
         import json
 
         try:
-            message = json.loads(bytes(link.readLine(_MAX_MESSAGE).data()))
-            say = message.get("say")
+            say = json.loads(line).get("say")
         except (ValueError, AttributeError):
             link.abort()
             return
-        link.write(b"ok\n")
-        link.flush()
-        self._on_start(say if isinstance(say, str) and say.strip() else None)
+        if isinstance(say, str) and say.strip():
+            self._links[link] = say
+            link.write(_ASKS_BACK)
+            link.flush()
+        else:
+            self._on_start(None, partial(self._answer, link))
+
+    def _answer(self, link: QLocalSocket, refusal: str | None) -> None:
+        import json
+
+        if link in self._links:
+            link.write(json.dumps({"refusal": refusal}).encode() + b"\n")
+            link.flush()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reprise.app.instance import InstanceLock, take_or_hand_over
+from reprise.app.instance import InstanceLock, Refused, Told, take_or_hand_over
 from reprise.app.options import Options
 from reprise.app.paths import DataDir, UnusableDataDir, default_data_dir, open_data_dir
 
@@ -75,13 +75,19 @@ def _take_data_dir(prepared: Prepared) -> None:
     try:
         data = open_data_dir(options.data_dir or default_data_dir())
         lock = InstanceLock(data.lock)
-        taken = lock.take() if options.quit_when_done else take_or_hand_over(lock, data.root, options.say, _PATIENCE_MS)
+        if options.quit_when_done:
+            told = Told.NOBODY if lock.take() else Told.SILENT
+        else:
+            told = take_or_hand_over(lock, data.root, options.say, _PATIENCE_MS)
+    except Refused as refusal:
+        _refuse(prepared, f"Reprise already runs, and does not send this. {refusal}", refusal)
+        return
     except (UnusableDataDir, OSError) as error:
         _refuse(prepared, str(error), error)
         return
-    if taken is False and not options.quit_when_done:
+    if told is Told.HEARD:
         raise Exit(0)
-    if taken:
+    if told is Told.NOBODY:
         prepared.data, prepared.lock = data, lock
         return
     holder = lock.holder()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QApplication
 
 from reprise.app.logs import to_file
+from reprise.app.prepare import EXIT_USAGE
 from reprise.app.stop_request import SIGNALS
 from reprise.app.terminal import tell
 from reprise.ui.boot_banner import Notice
@@ -84,11 +85,14 @@ class Program:
             return await self._without_data(str(problem))
 
     async def _without_data(self, sentence: str) -> int:
-        """A window that says why nothing can be sent, and keeps what is typed."""
+        """A window that says why nothing can be sent, and keeps what is typed or was to be said; the exit code."""
         self._window.set_builtin_state("unusable", sentence=sentence)
-        self._window.page.composer.submitted.connect(lambda _text: self._window.page.say(sentence))
+        composer = self._window.page.composer
+        composer.submitted.connect(lambda _text: self._window.page.say(sentence))
+        if (unsaid := self._prepared.options.say) is not None:
+            composer.set_text("\n\n".join(text for text in (unsaid, composer.text()) if text))  # typed meanwhile
         await self._closing.wait()
-        return 0
+        return 0 if unsaid is None else EXIT_USAGE
 
     def _show_problem(self, sentence: str) -> None:
         self._window.add_notice(Notice(sentence, lasting=self._prepared.data is None))

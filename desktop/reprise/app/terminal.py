@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import select
 import sys
+from contextlib import suppress
 from typing import TextIO
 
 
@@ -45,10 +46,7 @@ def err() -> Output:
     return Output(sys.stderr, errors="backslashreplace")
 
 
-def tell(sentence: str) -> bool:
-    """Say something on standard error; False when nobody can read it."""
-    try:
+def tell(sentence: str) -> None:
+    """Say something on standard error, if anybody can read it: the exit code says it too."""
+    with suppress(OSError):
         err().write(f"{sentence}\n")
-    except OSError:
-        return False
-    return True
