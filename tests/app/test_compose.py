@@ -30,7 +30,6 @@ from support.replies import GOOD, take, text_event
 from support.wire_server import Play, WireServer
 
 HANG = {"hang": True}
-CUT: list[Any] = ["half", {"finish": "length"}]
 CALL = {"tool_call": {"name": "look", "arguments": {}}}
 LIMITED = {"fail": {"kind": "rate_limit", "status": 429, "message": "slow down", "retry_after_s": 200}}
 
@@ -122,10 +121,12 @@ def test_max_rounds_is_when_a_turn_asks(aio: Aio, run: Run, setting: tuple[str, 
 def test_auto_continue_is_how_often_a_cut_reply_goes_on(aio: Aio, run: Run, times: int) -> None:
     """D9, D17."""
 
+    words = ["one", "two", "three", "four"]
+
     async def story() -> None:
         setting = ("--set", f"turn.auto_continue={times}")
-        async with run.over(*setting, script=[CUT, CUT, CUT, CUT]):
-            assert (await run.said(await run.say("go"))).count("half") == 1 + times
+        async with run.over(*setting, script=[[f"{word} ", {"finish": "length"}] for word in words]):
+            assert (await run.said(await run.say("go")))[-1].split() == words[: 1 + times]
 
     aio(story())
 

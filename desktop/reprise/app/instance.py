@@ -176,13 +176,12 @@ class InstanceServer(QObject):
             self._links[link] = None
             link.readyRead.connect(partial(self._read, link))
             link.disconnected.connect(partial(self._forget, link))
+            link.disconnected.connect(link.deleteLater)
             if link.canReadLine():
                 self._read(link)
 
     def _forget(self, link: QLocalSocket) -> None:
-        if link in self._links:
-            del self._links[link]
-            link.deleteLater()
+        self._links.pop(link, None)
 
     def _read(self, link: QLocalSocket) -> None:
         while link in self._links and link.canReadLine():
