@@ -25,7 +25,8 @@ from PySide6.QtCore import QCoreApplication
 from reprise.app.instance import Refused, hand_over
 app = QCoreApplication([])
 try:
-    print(hand_over(Path(sys.argv[1]), sys.argv[2] or None, 15_000).name)
+    asks = sys.argv[3] if len(sys.argv) > 3 else None
+    print(hand_over(Path(sys.argv[1]), sys.argv[2] or None, 15_000, asks=asks).name)
 except Refused as refusal:
     print("REFUSED", refusal)
 """
@@ -166,3 +167,27 @@ def test_a_lock_that_cannot_be_written_is_a_sentence_with_its_path(qapp: object,
     (tmp_path / "lock").mkdir()
     with pytest.raises(OSError, match="lock"):
         InstanceLock(tmp_path / "lock").take()
+
+
+@pytest.mark.parametrize(
+    ("mine", "asks", "said"),
+    [(None, "openai http://a m", "REFUSED"), ("openai http://a m", "echo", "REFUSED"), ("echo", "echo", "HEARD")],
+)
+def test_a_prompt_goes_to_the_provider_that_was_chosen_or_nowhere(
+    qtbot: QtBot, tmp_path: Path, mine: str | None, asks: str, said: str
+) -> None:
+    """Design rule 13's spirit: a window that asks somebody else does not send it."""
+    heard: list[str | None] = []
+
+    def on_start(say: str | None, answer: Answer) -> None:
+        heard.append(say)
+        answer(None)
+
+    server = InstanceServer(tmp_path, on_start, asks=mine)
+    second = subprocess.Popen(
+        [sys.executable, "-c", LATER, str(tmp_path), "hello", asks], stdout=subprocess.PIPE, text=True
+    )
+    qtbot.waitUntil(lambda: second.poll() is not None, timeout=15_000)
+    assert said_by(second).startswith(said)
+    assert heard == (["hello"] if said == "HEARD" else [])
+    server.close()

@@ -80,6 +80,9 @@ BROKEN = TurnFinished(Outcome.FAILED, PENDING, FAILURE)
 EDGES: list[tuple[TurnState, TurnEvent, TurnState]] = [
     (Idle(), STARTED, Streaming(1, 1)),
     (Finished(Outcome.FAILED, PENDING), TurnStarted(ENTRY, resumed=True), Streaming(1, 1)),
+    (Idle(), SCHEDULED, AwaitingRetry(0, 0, SCHEDULED.pending)),
+    (Finished(Outcome.FAILED, PENDING), SCHEDULED, AwaitingRetry(0, 0, SCHEDULED.pending)),
+    (AwaitingRetry(0, 0, WAITING), TurnStarted(ENTRY, resumed=True), Streaming(1, 1)),
     (Streaming(1, 1), AttemptStarted(ENTRY, 1, 1), SENT),
     (SENT, DELTA, SENT),
     (SENT, COMPLETED, ANSWERED),

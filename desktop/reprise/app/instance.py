@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _HANDOVER_MS = 10_000
 _TRY_AGAIN_MS = 50
 _MAX_MESSAGE = 1_000_000
+_OTHER_PROVIDER = "Its window asks another provider than the one given here. Name another --data-dir, or no provider."
 _ASKS_BACK = b"go ahead?\n"
 _GO_AHEAD = b"go ahead\n"
 
@@ -85,15 +86,17 @@ class Refused(Exception):
     """The owner of the folder does not send the prompt; `str(error)` is its reason, a sentence."""
 
 
-def take_or_hand_over(lock: InstanceLock, root: Path, say: str | None, patience_ms: int) -> Told:
-    """Own the folder, or tell its owner `say` within `patience_ms`. Raises Refused.
+def take_or_hand_over(
+    lock: InstanceLock, root: Path, say: str | None, patience_ms: int, *, asks: str | None = None
+) -> Told:
+    """Own the folder, or tell its owner `say`, meant for the provider `asks`, within `patience_ms`. Raises Refused.
 
     The owner may just be starting (it does not listen yet) or ending (it does not listen any more).
     """
     waited = QElapsedTimer()
     waited.start()
     while not lock.take():
-        told = hand_over(root, say, patience_ms - waited.elapsed())
+        told = hand_over(root, say, patience_ms - waited.elapsed(), asks=asks)
         if told is not Told.NOBODY:
             return told
         if waited.elapsed() >= patience_ms:
@@ -102,7 +105,7 @@ def take_or_hand_over(lock: InstanceLock, root: Path, say: str | None, patience_
     return Told.NOBODY
 
 
-def hand_over(root: Path, say: str | None, patience_ms: int) -> Told:
+def hand_over(root: Path, say: str | None, patience_ms: int, *, asks: str | None = None) -> Told:
     """Ask the first process to come to the front and send `say`; NOBODY when none listens there. Raises Refused.
 
     It asks back before it sends anything, and is told once to go ahead; what a start that has given up left in the
@@ -117,7 +120,7 @@ def hand_over(root: Path, say: str | None, patience_ms: int) -> Told:
     link.connectToServer(_server_name(root))
     if not link.waitForConnected(max(0, patience_ms)):
         return Told.NOBODY
-    link.write(json.dumps({"say": say}).encode() + b"\n")
+    link.write(json.dumps({"say": say, "asks": asks}).encode() + b"\n")
     heard = _next_line(link, patience_ms)
     if heard is None:
         return Told.NOBODY if link.state() is QLocalSocket.LocalSocketState.UnconnectedState else Told.SILENT
@@ -151,12 +154,19 @@ class InstanceServer(QObject):
     """
 
     def __init__(
-        self, root: Path, on_start: Callable[[str | None, Answer], None], parent: QObject | None = None
+        self,
+        root: Path,
+        on_start: Callable[[str | None, Answer], None],
+        parent: QObject | None = None,
+        *,
+        asks: str | None = None,
     ) -> None:
+        """`asks` is the provider this process was started with, if it was; a prompt for another one is refused."""
         super().__init__(parent)
         from PySide6.QtNetwork import QLocalServer
 
         self._on_start = on_start
+        self._asks = asks
         # Who is connected, and the prompt of those who were asked back.
         self._links: dict[QLocalSocket, str | None] = {}
         self._server: QLocalServer = QLocalServer(self)
@@ -204,11 +214,15 @@ class InstanceServer(QObject):
         import json
 
         try:
-            say = json.loads(line).get("say")
+            message = json.loads(line)
+            say, asks = message.get("say"), message.get("asks")
         except (ValueError, AttributeError):
             link.abort()
             return
-        if isinstance(say, str) and say.strip():
+        if say and asks is not None and asks != self._asks:
+            # What is written goes to the provider that was chosen and to nobody else.
+            self._answer(link, _OTHER_PROVIDER)
+        elif isinstance(say, str) and say.strip():
             self._links[link] = say
             link.write(_ASKS_BACK)
             link.flush()

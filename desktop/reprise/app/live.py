@@ -14,7 +14,7 @@ from reprise.app.builtin_state import ProgressLines, describe
 from reprise.app.clock import BootClock
 from reprise.app.compose import Composition, compose, fill
 from reprise.app.instance import Answer, InstanceServer
-from reprise.app.options import Options, version_line
+from reprise.app.options import Options, asked_provider, version_line
 from reprise.app.paths import DataDir
 from reprise.app.say import EXIT_UNFINISHED, EXIT_UNUSABLE, SayRun
 from reprise.app.terminal import err, out, tell
@@ -84,7 +84,9 @@ class LiveProgram:
         return parts
 
     async def _serve(self, parts: Composition) -> int:
-        self._server = InstanceServer(self._data.root, partial(self._other_start, parts))
+        self._server = InstanceServer(
+            self._data.root, partial(self._other_start, parts), asks=asked_provider(self._options)
+        )
         if (text := self._options.say) is not None:
             await self._say(parts, text)
         if (picture := self._options.screenshot) is not None:

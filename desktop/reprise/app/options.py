@@ -38,6 +38,13 @@ class Options:
         return self.provider_url is not None or self.provider_kind == "echo"
 
 
+def asked_provider(options: Options) -> str | None:
+    """The provider and model a start names, as one text to compare; None when it names none."""
+    if not options.names_provider:
+        return None
+    return " ".join((options.provider_kind or "", options.provider_url or "", options.model or ""))
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message[:1].upper()}{message[1:]}. See reprise --help.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reprise.app.instance import InstanceLock, Refused, Told, take_or_hand_over
-from reprise.app.options import Options
+from reprise.app.options import Options, asked_provider
 from reprise.app.paths import DataDir, UnusableDataDir, default_data_dir, open_data_dir
 
 EXIT_USAGE = 2
@@ -78,7 +78,8 @@ def _take_data_dir(prepared: Prepared) -> None:
         if options.quit_when_done:
             told = Told.NOBODY if lock.take() else Told.SILENT
         else:
-            told = take_or_hand_over(lock, data.root, options.say, _PATIENCE_MS)
+            asks = asked_provider(options)
+            told = take_or_hand_over(lock, data.root, options.say, _PATIENCE_MS, asks=asks)
     except Refused as refusal:
         _refuse(prepared, f"Reprise already runs, and does not send this. {refusal}", refusal)
         return

@@ -9,7 +9,6 @@ from reprise.domain.events import (
     AttemptFailed,
     AttemptStarted,
     DeltaArrived,
-    RetryScheduled,
     RoundCompleted,
     TurnEvent,
     TurnFinished,
@@ -17,8 +16,8 @@ from reprise.domain.events import (
 )
 from reprise.domain.ports import Clock
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Entry
-from reprise.domain.turns import AwaitingRetry, Finished, Idle, Streaming, TurnState, advance, is_busy
+from reprise.domain.sessions import Entry
+from reprise.domain.turns import Finished, Idle, TurnState, advance
 
 
 class TurnFold:
@@ -33,7 +32,7 @@ class TurnFold:
 
     def take(self, event: TurnEvent) -> None:
         """Fold one event in."""
-        self.state = _next_state(self.state, event)
+        self.state = advance(self.state, event)
         match event:
             case TurnStarted(beside=beside):
                 self.beside = beside
@@ -56,15 +55,3 @@ class TurnFold:
         """Something was done to the log while no turn runs: this is what is pending now."""
         if isinstance(self.state, Finished):
             self.state = replace(self.state, pending=pending)
-
-
-def _next_state(state: TurnState, event: TurnEvent) -> TurnState:
-    """`turns.advance`, and the two edges around a wait that comes before its turn (behaviour D3, D8)."""
-    match state, event:
-        case _, RetryScheduled(pending, entry) if not is_busy(state):
-            number = entry.data.number if entry is not None and isinstance(entry.data, Attempt) else 1
-            return AwaitingRetry(1, number, pending)
-        case AwaitingRetry(), TurnStarted(resumed=True):
-            return Streaming(1, 1)
-        case _:
-            return advance(state, event)

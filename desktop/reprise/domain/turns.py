@@ -63,7 +63,10 @@ class RunningTools:
 
 @dataclass(frozen=True, slots=True)
 class AwaitingRetry:
-    """The request after attempt `attempt` of `round` (0 = none was made yet) waits, by ``pending.reason``."""
+    """The request after attempt `attempt` of `round` (0 = none was made yet) waits, by ``pending.reason``.
+
+    Round 0 is the wait before a turn that goes on.
+    """
 
     round: int
     attempt: int
@@ -99,6 +102,13 @@ def advance(state: TurnState, event: TurnEvent) -> TurnState:
     match state, event:
         case ((Idle() | Finished()), TurnStarted()):
             return Streaming(round=1, attempt=1)
+        # A wait before its turn: one that another life of the program began, or that the user chose (D3, D8).
+        case ((Idle() | Finished()), RetryScheduled(pending=pending)):
+            return AwaitingRetry(0, 0, pending)
+        case AwaitingRetry(round=0), TurnStarted(resumed=True):
+            return Streaming(round=1, attempt=1)
+        case AwaitingRetry(round=0), RetryStarted():
+            return state
         case Streaming(round=r, attempt=a, sent=False), AttemptStarted(round=er, attempt=ea) if (r, a) == (
             er,
             ea,

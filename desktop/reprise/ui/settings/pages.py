@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
@@ -69,6 +71,9 @@ class ModelPage(FormPage):
         return field
 
     def _store(self, key: str, value: str) -> None:
+        if key == "provider.url" and value and "://" not in value:
+            value = with_scheme(value)
+            self.address.setText(value)
         if value == self._preferences.value(key):
             return
         self._preferences.set_value(key, value)
@@ -96,6 +101,14 @@ class ModelPage(FormPage):
     def _refused(self, key: str, sentence: str) -> None:
         if key in self._rows:
             self._rows[key].say(sentence)
+
+
+def with_scheme(address: str) -> str:
+    """An address typed without its scheme, as it is meant: plain on this machine and in its network, else https."""
+    host = address.partition("/")[0].rpartition("@")[2].partition(":")[0].lower()
+    near = host in ("localhost", "") or host.endswith((".localhost", ".local"))
+    private = re.match(r"(127|10|192\.168|172\.(1[6-9]|2\d|3[01]))\.", host) is not None
+    return f"{'http' if near or private or address.startswith('[') else 'https'}://{address}"
 
 
 class AppearancePage(FormPage):
