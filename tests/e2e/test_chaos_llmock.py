@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -20,19 +17,12 @@ from reprise.domain.sessions import Attempt
 from reprise.providers.endpoint import Endpoint, Timeouts
 from reprise.providers.openai_compatible import OpenAICompatible
 from support.aio import Aio
+from support.breaker import Breaker, running
 from support.bridge import MODEL, BridgeStage
 from support.engine import texts
 from support.process import reprise, say
 
 pytestmark = pytest.mark.slow_callbacks
-
-SERVER = """
-import sys
-from llmock.testing import LLMockServer
-with LLMockServer() as server:
-    print(server.url, flush=True)
-    sys.stdin.read()
-"""
 
 RATE_LIMITED = {"type": "fail", "status": 429, "retry_after": 2}
 FAULTS: dict[str, list[dict[str, Any]]] = {
@@ -60,35 +50,25 @@ FINAL: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[str]:
-    with subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        assert child.stdin is not None
-        yield child.stdout.readline().decode().strip()
-        child.stdin.close()
+def server() -> Iterator[Breaker]:
+    with running() as breaker:
+        yield breaker
 
 
-def _ask(url: str, body: dict[str, Any] | None = None) -> Any:
-    data = None if body is None else json.dumps(body).encode()
-    request = Request(url, data, {"content-type": "application/json"})  # noqa: S310  loopback
-    with urlopen(request, timeout=10) as response:  # noqa: S310  loopback
-        return json.loads(response.read() or b"null")
-
-
-def _set_up(server: str, behaviours: list[dict[str, Any]]) -> None:
-    _ask(f"{server}/_llmock/reset", {})
-    if behaviours:
-        each = [{"times": 1, **behaviour} for behaviour in behaviours]
-        _ask(f"{server}/_llmock/scenario", {"behaviors": each})
+def _set_up(server: Breaker, behaviours: list[dict[str, Any]]) -> None:
+    server.reset()
+    for behaviour in behaviours:
+        how = {name: value for name, value in behaviour.items() if name != "type"}
+        server.will(behaviour["type"], **how)
 
 
 class Chaos:
     """One life of engine and log over the server. The waits of retries are real time on a manual clock."""
 
-    def __init__(self, stage: BridgeStage, server: str) -> None:
+    def __init__(self, stage: BridgeStage, server: Breaker) -> None:
         self.stage = stage
         self.provider = OpenAICompatible(
-            Endpoint(server, "sk-test"), timeouts=Timeouts(first_byte_s=5.0, idle_s=0.5), environ={}
+            Endpoint(server.url, "sk-test"), timeouts=Timeouts(first_byte_s=5.0, idle_s=0.5), environ={}
         )
         stage.catalog.providers[MODEL] = self.provider
         self.chat: Conversation = stage.chat()
@@ -115,13 +95,13 @@ class Chaos:
         await self.stage.close()
 
 
-async def _chaos(folder: Path, server: str) -> Chaos:
+async def _chaos(folder: Path, server: Breaker) -> Chaos:
     return Chaos(await BridgeStage.open(folder, delays=exponential_schedule(6)), server)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_every_transient_fault_ends_in_one_prompt_and_one_reply(
-    aio: Aio, tmp_path: Path, server: str, fault: str
+    aio: Aio, tmp_path: Path, server: Breaker, fault: str
 ) -> None:
     """D1, D3, D5, F59: nothing is lost, nothing is doubled, and the failed attempts are all in the log."""
 
@@ -144,7 +124,7 @@ def test_every_transient_fault_ends_in_one_prompt_and_one_reply(
 
 @pytest.mark.parametrize("fault", FINAL)
 def test_a_fault_that_a_retry_cannot_mend_is_asked_about_at_once(
-    aio: Aio, tmp_path: Path, server: str, fault: str
+    aio: Aio, tmp_path: Path, server: Breaker, fault: str
 ) -> None:
     """D1: one request, then the turn is pending with its prompt."""
 
@@ -161,7 +141,7 @@ def test_a_fault_that_a_retry_cannot_mend_is_asked_about_at_once(
     aio(main())
 
 
-def test_the_servers_own_verdict_on_the_program_is_good(tmp_path: Path, server: str) -> None:
+def test_the_servers_own_verdict_on_the_program_is_good(tmp_path: Path, server: Breaker) -> None:
     """It counts what a careless client does: retrying in vain, hammering through Retry-After, giving up too soon."""
     behaviours = [
         {"type": "fail", "status": 429, "retry_after": 1},
@@ -175,11 +155,11 @@ def test_the_servers_own_verdict_on_the_program_is_good(tmp_path: Path, server: 
     _set_up(server, behaviours)
     settings = ("policy=exponential", "max_retries=8", "base_s=0.1", "cap_s=0.3")
     given = [part for setting in settings for part in ("--set", f"retry.{setting}")]
-    command = say(tmp_path, server, *given, "--set", "network.idle_timeout_s=0.5")
+    command = say(tmp_path, server.url, *given, "--set", "network.idle_timeout_s=0.5")
     done = asyncio.run(reprise(*command))
     said = done.json()
     assert (done.code, said["status"], said["attempts"]) == (0, "completed", len(behaviours) + 1), done.err
-    verdict = _ask(f"{server}/_llmock/verdict")
+    verdict = server.verdict()
     print(f"llmock's verdict: {json.dumps(verdict)}")
     assert verdict["passed"], verdict
     assert verdict["errors"] == 0, verdict

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
-import subprocess
-import sys
 from collections.abc import Iterator
-from typing import Any
-from urllib.request import Request, urlopen
 
 import pytest
 
@@ -18,51 +13,14 @@ from reprise.domain.messages import ModelRef, user_message
 from reprise.domain.models import CompletionRequest
 from reprise.providers.endpoint import Endpoint, Timeouts
 from reprise.providers.openai_compatible import OpenAICompatible
+from support.breaker import Breaker, running
 from support.replies import take
-
-# A process of its own: the package's fixture would leave the server's threads in ours.
-SERVER = """
-import sys
-from llmock.testing import LLMockServer
-with LLMockServer() as server:
-    print(server.url, flush=True)
-    sys.stdin.read()
-"""
-
-
-class Breaker:
-    """The server, told what to do next."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def will(self, behaviour: str, /, *, times: int | None = 1, **how: Any) -> None:
-        """Add a behaviour for the next `times` requests (None = all)."""
-        self._post("scenario", {"behaviors": [{"type": behaviour, "times": times, **how}]})
-
-    def breaks(self, kind: str, **how: Any) -> None:
-        """The next stream breaks after two chunks."""
-        self.will("stream_fault", kind=kind, after_chunks=2, **how)
-
-    def reset(self) -> None:
-        """Forget every behaviour."""
-        self._post("reset", {})
-
-    def _post(self, name: str, body: dict[str, Any]) -> None:
-        request = Request(  # noqa: S310  loopback
-            f"{self.url}/_llmock/{name}", json.dumps(body).encode(), {"content-type": "application/json"}
-        )
-        with urlopen(request, timeout=10) as response:  # noqa: S310  loopback
-            response.read()
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Breaker]:
-    with subprocess.Popen([sys.executable, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        assert child.stdout is not None
-        assert child.stdin is not None
-        yield Breaker(child.stdout.readline().decode().strip())
-        child.stdin.close()
+    with running() as breaker:
+        yield breaker
 
 
 @pytest.fixture

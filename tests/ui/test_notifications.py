@@ -124,3 +124,20 @@ def test_a_pressed_notification_opens_its_chat(act: Callable[..., None], monkeyp
         assert stage.conversation.session_id == key
 
     act(scene, ["fine"])
+
+
+@pytest.mark.slow_callbacks
+def test_a_question_is_told_while_the_window_is_not_in_front(
+    act: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """N10: whoever is asked hears of it."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        elsewhere(stage, monkeypatch)
+        heard = listen(stage)
+        key = stage.conversation.session_id
+        stage.library.turn_asks.emit(key, 32)
+        assert heard.said == [(key, "go", "It asks whether to go on.")]
+
+    act(scene, ["fine"])

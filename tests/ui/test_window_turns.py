@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from reprise.bridge.session_row import Mark
 from reprise.ui.attempt_details import Details
-from reprise.ui.controls import Button
+from reprise.ui.controls import Button, Kind
 from reprise.ui.pending_card import Offer, PendingCard
 from reprise.ui.tray import Tray
 from reprise.ui.words import Sentence
@@ -449,3 +449,30 @@ def test_a_running_chat_can_be_stopped_from_the_list(act: Callable[..., None]) -
         assert stage.library.row(key).mark is Mark.PENDING
 
     act(scene, [HANG])
+
+
+@pytest.mark.parametrize("kind", ["quota", "context_length", "content_filter"])
+def test_where_trying_again_cannot_help_another_model_comes_first(act: Callable[..., None], kind: str) -> None:
+    """UX 2, needs you: the first button is the fix."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        (other,), (retry,) = _shown(stage, "otherModelButton"), _shown(stage, "retryButton")
+        assert (other.kind, retry.kind) == (Kind.PRIMARY, Kind.FRAMED)
+        assert other.x() < retry.x()
+
+    act(scene, [{"fail": {"kind": kind, "status": 400, "message": "no"}}])
+
+
+def test_the_report_is_copied_from_the_card(act: Callable[..., None]) -> None:
+    """N9: Copy report stands in Details."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("my secret prompt")
+        await _press(stage, "detailsButton")
+        await _press(stage, "copyReportButton")
+        report = QGuiApplication.clipboard().text()
+        assert "bad_request, status 400" in report
+        assert "secret" not in report
+
+    act(scene, [REFUSED])

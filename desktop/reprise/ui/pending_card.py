@@ -21,6 +21,8 @@ from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 from reprise.ui.words import Sentence
 
+_OTHERS_CAN = frozenset({FailureKind.QUOTA, FailureKind.CONTEXT_LENGTH, FailureKind.CONTENT_FILTER})
+
 
 @dataclass(frozen=True, slots=True)
 class Offer:
@@ -108,7 +110,12 @@ class PendingCard(QWidget):
             self.wait.setObjectName("waitUntilButton")
             self.wait.clicked.connect(self.waited)
             self._row.addWidget(self.wait)
-        has_fix = self.enter_key is not None or self.wait is not None
+        offer = offer or Offer()
+        # Where trying again cannot help, another model can: it comes first.
+        needs_other = failure is not None and failure.kind in _OTHERS_CAN and bool(offer.models)
+        if needs_other:
+            self._add_other_model(offer.models, Kind.PRIMARY)
+        has_fix = self.enter_key is not None or self.wait is not None or needs_other
         self.retry = Button(
             look,
             tr("Retry now") if until else tr("Retry"),
@@ -119,7 +126,7 @@ class PendingCard(QWidget):
         self.retry.setObjectName("retryButton")
         self.retry.clicked.connect(self.retried)
         self._row.addWidget(self.retry)
-        self._add_offers(offer or Offer())
+        self._add_offers(offer, has_other=needs_other)
         self.toggle.setObjectName("detailsButton")
         self.toggle.clicked.connect(self.toggle_details)
         self.toggle.setVisible(failure is not None or len(details.attempts) > 1)
@@ -135,16 +142,19 @@ class PendingCard(QWidget):
         look.changed.connect(self._restyle)
         self._restyle()
 
-    def _add_offers(self, offer: Offer) -> None:
+    def _add_other_model(self, models: tuple[ModelInfo, ...], kind: Kind) -> None:
+        other = self._offer(tr("Other model"), "otherModelButton", kind=kind, chevron="chevron-down")
+        menu = make_menu(other)
+        for info in models:
+            action = add_choice(menu, info.label, info.provider_label, enabled=True, checked=False)
+            action.triggered.connect(lambda _checked=False, ref=info.ref: self.model_wanted.emit(ref))
+        other.clicked.connect(lambda: menu.popup(other.mapToGlobal(QPoint(0, other.height() + 4))))
+
+    def _add_offers(self, offer: Offer, *, has_other: bool) -> None:
         """What else can be done, after Retry."""
         stopped = offer.is_stopped
-        if offer.models and not stopped:
-            other = self._offer(tr("Other model"), "otherModelButton", chevron="chevron-down")
-            menu = make_menu(other)
-            for info in offer.models:
-                action = add_choice(menu, info.label, info.provider_label, enabled=True, checked=False)
-                action.triggered.connect(lambda _checked=False, ref=info.ref: self.model_wanted.emit(ref))
-            other.clicked.connect(lambda: menu.popup(other.mapToGlobal(QPoint(0, other.height() + 4))))
+        if offer.models and not stopped and not has_other:
+            self._add_other_model(offer.models, Kind.FRAMED)
         keep = (tr("Keep partial"), "keepPartialButton", self.kept, offer.can_keep)
         edit = (tr("Edit"), "editPromptButton", self.edited, offer.can_edit and not stopped)
         take = (tr("Take back"), "takeBackButton", self.taken_back, offer.can_edit)
@@ -153,8 +163,8 @@ class PendingCard(QWidget):
             if can:
                 self._offer(text, name).clicked.connect(signal)
 
-    def _offer(self, text: str, name: str, chevron: str | None = None) -> Button:
-        button = Button(self._look, text, kind=Kind.FRAMED, chevron=chevron, parent=self)
+    def _offer(self, text: str, name: str, *, kind: Kind = Kind.FRAMED, chevron: str | None = None) -> Button:
+        button = Button(self._look, text, kind=kind, chevron=chevron, parent=self)
         button.setObjectName(name)
         self._row.addWidget(button)
         return button
