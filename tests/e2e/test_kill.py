@@ -106,6 +106,7 @@ def test_what_was_streamed_survives_kill_9(aio: Aio, memory_path: Path) -> None:
             print(json.dumps({"kept": len(kept), "lost_s": round(killed_s, 3), "most_s": round(watch.most_s, 3)}))
             assert max(killed_s, watch.most_s) <= AT_RISK_S
 
+            assert stage.window.notices.sentence.text().startswith("Reprise ended before a reply was complete.")
             assert stage.widget("pendingCard").isVisible()
             live = stage.widget("timeline")._stack.live  # what arrived is not only promised but shown
             assert live is not None

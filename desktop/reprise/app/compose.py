@@ -97,7 +97,7 @@ async def compose(
 
 
 def fill(window: MainWindow, parts: Composition, clock: Clock) -> None:
-    """Put everything that runs behind the window."""
+    """Put everything that runs behind the window, once the sessions are read; say what the last life left behind."""
 
     def use_key(key: str) -> None:
         model = parts.library.current.model
@@ -109,3 +109,4 @@ def fill(window: MainWindow, parts: Composition, clock: Clock) -> None:
     # Before the window's own listeners, which retry right after.
     window.key_entered.connect(use_key)
     window.attach(parts.library, parts.preferences, parts.models, clock)
+    window.sessions.tell_interrupted(parts.store.interrupted)

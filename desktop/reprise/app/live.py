@@ -78,7 +78,6 @@ class LiveProgram:
         # A scripted run answers its own prompt and goes on with nobody else's.
         await parts.library.load(resume=not self._options.quit_when_done)
         fill(self._window, parts, self._clock)
-        self._window.sessions.tell_interrupted(parts.store.interrupted)
         if not any(key.startswith("appearance.") for key in overrides):
             self._window.look.remember()
         return parts
