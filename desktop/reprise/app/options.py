@@ -39,10 +39,10 @@ class Options:
 
 
 def asked_provider(options: Options) -> str | None:
-    """The provider and model a start names, as one text to compare; None when it names none."""
+    """The provider a start names, as one text to compare; None when it names none."""
     if not options.names_provider:
         return None
-    return " ".join((options.provider_kind or "", options.provider_url or "", options.model or ""))
+    return f"{options.provider_kind or ''} {options.provider_url or ''}".strip()
 
 
 class _Parser(argparse.ArgumentParser):
