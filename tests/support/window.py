@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from reprise.bridge.conversation import Conversation
@@ -119,3 +121,26 @@ class WindowStage:
         self.window.deleteLater()
         await self.library.close()
         await self.stage.close()
+
+
+def visible(stage: WindowStage, name: str) -> list[Any]:
+    """The widgets of this name that can be seen."""
+    return [each for each in stage.window.findChildren(QWidget, name) if each.isVisible()]
+
+
+async def press(stage: WindowStage, name: str) -> None:
+    """Press the one visible button of this name, and let happen what follows."""
+    (button,) = visible(stage, name)
+    button.click()
+    await stage.drain()
+
+
+async def texts(stage: WindowStage) -> list[str]:
+    """What the messages of the shown chat say, as they are on disk."""
+    return [message.text for message in await stage.stage.stored(stage.conversation)]
+
+
+async def stop(stage: WindowStage) -> None:
+    """Press Esc."""
+    QTest.keyClick(stage.window.page.composer.editor, Qt.Key.Key_Escape)
+    await stage.drain()

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from reprise.bridge.session_row import Mark
@@ -16,39 +13,13 @@ from reprise.ui.attempt_details import Details
 from reprise.ui.controls import Button, Kind
 from reprise.ui.pending_card import Offer, PendingCard
 from reprise.ui.words import Sentence
-from support.window import LARGE, SMALL, WindowStage
+from support.window import LARGE, SMALL, WindowStage, press, stop, texts, visible
 
 pytestmark = pytest.mark.slow_callbacks
 LIMITED = {"fail": {"kind": "rate_limit", "status": 429, "message": "slow down", "request_id": "req-7"}}
 DOWN = {"fail": {"kind": "server", "status": 503, "message": "down"}}
 REFUSED = {"fail": {"kind": "bad_request", "status": 400, "message": "no"}}
 HANG = {"hang": True}
-
-
-def _shown(stage: WindowStage, name: str) -> list[Any]:
-    return [each for each in stage.window.findChildren(QWidget, name) if each.isVisible()]
-
-
-async def _press(stage: WindowStage, name: str) -> None:
-    (button,) = _shown(stage, name)
-    button.click()
-    await stage.drain()
-
-
-async def _texts(stage: WindowStage) -> list[str]:
-    return [message.text for message in await stage.stage.stored(stage.conversation)]
-
-
-async def _stop(stage: WindowStage) -> None:
-    QTest.keyClick(stage.window.page.composer.editor, Qt.Key.Key_Escape)
-    await stage.drain()
-
-
-def _labels(stage: WindowStage) -> list[str]:
-    """What the notes on the timeline say and offer."""
-    view = stage.window.page.findChild(QWidget, "timeline")
-    notes = [placed.view.item.note for placed in view.scroller.placed]
-    return list(dict.fromkeys(note for note in notes if note))
 
 
 def test_the_fallback_is_named_and_one_click_goes_back(act: Callable[..., None]) -> None:
@@ -119,8 +90,8 @@ def test_a_chat_in_the_trash_can_be_had_back(act: Callable[..., None]) -> None:
         await stage.drain()
         assert stage.library.rows() == []
         assert not stage.conversation.is_stored
-        assert _shown(stage, "toastText")[0].text() == "“go” is in the trash."
-        await _press(stage, "toastButton")
+        assert visible(stage, "toastText")[0].text() == "“go” is in the trash."
+        await press(stage, "toastButton")
         assert [row.session.title for row in stage.library.rows()] == ["go"]
 
     act(scene, [HANG])
@@ -137,8 +108,8 @@ def test_a_chat_can_have_a_retry_policy_of_its_own(act: Callable[..., None]) -> 
         await stage.drain()
         assert commands.action("policyOff").isChecked()
         await stage.send("again")
-        assert _shown(stage, "pendingCard")
-        assert not _shown(stage, "retryBanner")
+        assert visible(stage, "pendingCard")
+        assert not visible(stage, "retryBanner")
 
     act(scene, ["fine"], [LIMITED])
 
@@ -148,11 +119,11 @@ def test_choosing_a_model_while_a_retry_waits_lets_it_try_at_once(act: Callable[
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
-        assert _shown(stage, "retryBanner")
+        assert visible(stage, "retryBanner")
         stage.window.header.model_chosen.emit(LARGE)
         await stage.drain()
-        assert not _shown(stage, "retryBanner")
-        assert await _texts(stage) == ["go", "fine"]
+        assert not visible(stage, "retryBanner")
+        assert await texts(stage) == ["go", "fine"]
 
     act(scene, [LIMITED], ["fine"])
 
@@ -166,7 +137,7 @@ def test_what_was_interrupted_is_said_quietly_at_the_next_start(act: Callable[..
         stage.window.sessions.tell_interrupted((key,))
         assert not stage.window.notices.isVisible()  # it is answered: nothing is left to go on with
         await stage.send("again")
-        await _stop(stage)
+        await stop(stage)
         stage.window.sessions.tell_interrupted((key,))
         banner = stage.window.notices
         assert banner.isVisible()
@@ -185,7 +156,7 @@ def test_what_a_failed_turn_had_said_stays_with_its_prompt_when_another_follows(
         view = stage.window.page.findChild(QWidget, "timeline")
         await stage.send("one")
         await stage.send("two")
-        assert await _texts(stage) == ["one", "two", "fine"]
+        assert await texts(stage) == ["one", "two", "fine"]
         (attempt,) = view.item(0).attempts
         assert [part.text for part in attempt.parts] == ["half an answer"]
         assert view.item(1).attempts == ()
@@ -198,13 +169,13 @@ def test_an_absurd_wait_still_leaves_a_card_to_act_on(act: Callable[..., None]) 
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
-        (card,) = _shown(stage, "pendingCard")
+        (card,) = visible(stage, "pendingCard")
         assert "asks for a wait of" in card.title.text()
-        assert _shown(stage, "retryButton")
-        await _press(stage, "waitUntilButton")
-        assert _shown(stage, "retryBanner")
-        await _stop(stage)
-        assert _shown(stage, "pendingCard")
+        assert visible(stage, "retryButton")
+        await press(stage, "waitUntilButton")
+        assert visible(stage, "retryBanner")
+        await stop(stage)
+        assert visible(stage, "pendingCard")
 
     later = {"kind": "rate_limit", "status": 429, "message": "later", "retry_after_s": 366 * 86_400}
     act(scene, [{"fail": later}])
@@ -248,7 +219,7 @@ def test_where_trying_again_cannot_help_another_model_comes_first(act: Callable[
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
-        (other,), (retry,) = _shown(stage, "otherModelButton"), _shown(stage, "retryButton")
+        (other,), (retry,) = visible(stage, "otherModelButton"), visible(stage, "retryButton")
         assert (other.kind, retry.kind) == (Kind.PRIMARY, Kind.FRAMED)
         assert other.x() < retry.x()
 
@@ -260,8 +231,8 @@ def test_the_report_is_copied_from_the_card(act: Callable[..., None]) -> None:
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("my secret prompt")
-        await _press(stage, "detailsButton")
-        await _press(stage, "copyReportButton")
+        await press(stage, "detailsButton")
+        await press(stage, "copyReportButton")
         report = QGuiApplication.clipboard().text()
         assert "bad_request, status 400" in report
         assert "secret" not in report

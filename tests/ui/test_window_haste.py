@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
 
 from reprise.ui.tray import Waiting
-from support.window import WindowStage
+from support.window import WindowStage, texts, visible
 
 pytestmark = pytest.mark.slow_callbacks
 REFUSED = {"fail": {"kind": "bad_request", "status": 400, "message": "no"}}
 HANG = {"hang": True}
-
-
-def _shown(stage: WindowStage, name: str) -> list[Any]:
-    return [each for each in stage.window.findChildren(QWidget, name) if each.isVisible()]
-
-
-async def _texts(stage: WindowStage) -> list[str]:
-    return [message.text for message in await stage.stage.stored(stage.conversation)]
 
 
 def test_many_messages_can_wait_and_come_and_go(act: Callable[..., None]) -> None:
@@ -33,12 +23,12 @@ def test_many_messages_can_wait_and_come_and_go(act: Callable[..., None]) -> Non
         await stage.send("go")
         for number in range(60):
             await stage.send(f"message {number}")
-        assert [each.text() for each in _shown(stage, "trayText")][-1] == "56 more"
-        _shown(stage, "showAllQueuedButton")[0].click()
+        assert [each.text() for each in visible(stage, "trayText")][-1] == "56 more"
+        visible(stage, "showAllQueuedButton")[0].click()
         await stage.drain()
-        assert len(_shown(stage, "removeQueuedButton")) == 12
-        while _shown(stage, "removeQueuedButton"):
-            _shown(stage, "removeQueuedButton")[0].click()
+        assert len(visible(stage, "removeQueuedButton")) == 12
+        while visible(stage, "removeQueuedButton"):
+            visible(stage, "removeQueuedButton")[0].click()
             await stage.drain()
         assert not stage.find("composerTray").isVisible()
 
@@ -51,7 +41,7 @@ def test_a_huge_message_does_not_hold_the_window_by_its_line(act: Callable[..., 
     async def scene(stage: WindowStage) -> None:
         tray = stage.find("composerTray")
         tray.set_waiting([Waiting("a", "word " * 400_000, follows_up=False)])
-        assert len(_shown(stage, "trayText")[0].text()) < 1000
+        assert len(visible(stage, "trayText")[0].text()) < 1000
 
     act(scene)
 
@@ -75,7 +65,7 @@ def test_an_edit_that_is_not_finished_is_never_overwritten(act: Callable[..., No
         assert composer.text() == "two, long and careful"
         composer.button.click()
         await stage.drain()
-        assert (await _texts(stage))[2] == "two, long and careful"
+        assert (await texts(stage))[2] == "two, long and careful"
 
     act(scene, ["fine"], ["fine"], ["fine"])
 
@@ -91,7 +81,7 @@ def test_what_is_typed_on_while_an_edit_is_stored_is_the_next_text(act: Callable
         QTest.keyClick(composer.editor, Qt.Key.Key_Return)
         QTest.keyClicks(composer.editor, "!")
         await stage.drain()
-        assert await _texts(stage) == ["go on", "fine"]
+        assert await texts(stage) == ["go on", "fine"]
         assert not composer.is_editing
         assert composer.text() == "go on!"
 
@@ -103,13 +93,13 @@ def test_taking_a_prompt_back_twice_gives_it_back_once(act: Callable[..., None])
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
-        (button,) = _shown(stage, "takeBackButton")
+        (button,) = visible(stage, "takeBackButton")
         button.click()
         button.click()
         await stage.drain()
         assert stage.window.page.composer.text() == "go"
         await stage.send("go")
-        (button,) = _shown(stage, "takeBackButton")
+        (button,) = visible(stage, "takeBackButton")
         button.click()
         await stage.drain()
         assert stage.window.page.composer.text() == "go"
@@ -129,6 +119,6 @@ def test_a_fork_of_a_chat_that_is_still_read_has_all_of_it(act: Callable[..., No
         stage.window.turns.fork()
         await stage.drain()
         assert stage.conversation.session_id != key
-        assert await _texts(stage) == ["go", "fine"]
+        assert await texts(stage) == ["go", "fine"]
 
     act(scene, ["fine"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -11,32 +10,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from reprise.ui.tray import Tray
-from support.window import LARGE, WindowStage
+from support.window import LARGE, WindowStage, press, stop, texts, visible
 
 pytestmark = pytest.mark.slow_callbacks
 LIMITED = {"fail": {"kind": "rate_limit", "status": 429, "message": "slow down", "request_id": "req-7"}}
 DOWN = {"fail": {"kind": "server", "status": 503, "message": "down"}}
 REFUSED = {"fail": {"kind": "bad_request", "status": 400, "message": "no"}}
 HANG = {"hang": True}
-
-
-def _shown(stage: WindowStage, name: str) -> list[Any]:
-    return [each for each in stage.window.findChildren(QWidget, name) if each.isVisible()]
-
-
-async def _press(stage: WindowStage, name: str) -> None:
-    (button,) = _shown(stage, name)
-    button.click()
-    await stage.drain()
-
-
-async def _texts(stage: WindowStage) -> list[str]:
-    return [message.text for message in await stage.stage.stored(stage.conversation)]
-
-
-async def _stop(stage: WindowStage) -> None:
-    QTest.keyClick(stage.window.page.composer.editor, Qt.Key.Key_Escape)
-    await stage.drain()
 
 
 def _labels(stage: WindowStage) -> list[str]:
@@ -51,15 +31,15 @@ def test_a_stopped_reply_offers_what_is_safe(act: Callable[..., None]) -> None:
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
-        await _stop(stage)
-        (card,) = _shown(stage, "pendingCard")
+        await stop(stage)
+        (card,) = visible(stage, "pendingCard")
         assert card.title.text() == "Stopped. The 3 words so far are kept."
         for name in ("retryButton", "keepPartialButton", "takeBackButton"):
-            assert _shown(stage, name)
-        assert not _shown(stage, "otherModelButton")
-        await _press(stage, "keepPartialButton")
-        assert not _shown(stage, "pendingCard")
-        assert await _texts(stage) == ["go", "half an answer"]
+            assert visible(stage, name)
+        assert not visible(stage, "otherModelButton")
+        await press(stage, "keepPartialButton")
+        assert not visible(stage, "pendingCard")
+        assert await texts(stage) == ["go", "half an answer"]
         assert "Kept as it was when it ended." in _labels(stage)[0]
 
     act(scene, ["half an answer", HANG])
@@ -70,12 +50,12 @@ def test_take_back_returns_the_prompt_to_the_composer(act: Callable[..., None]) 
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
-        await _stop(stage)
+        await stop(stage)
         stage.window.page.composer.set_text("typed")
-        await _press(stage, "takeBackButton")
+        await press(stage, "takeBackButton")
         assert stage.window.page.composer.text() == "go\n\ntyped"
-        assert await _texts(stage) == []
-        assert not _shown(stage, "pendingCard")
+        assert await texts(stage) == []
+        assert not visible(stage, "pendingCard")
 
     act(scene, [HANG])
 
@@ -85,13 +65,13 @@ def test_a_failed_turn_can_be_answered_by_another_model(act: Callable[..., None]
 
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
-        (button,) = _shown(stage, "otherModelButton")
+        (button,) = visible(stage, "otherModelButton")
         button.click()
         entries = [action for action in button.findChildren(QWidget)[0].actions() if "Qwen3" in action.text()]
         assert len(entries) == 1
         stage.window.findChild(QWidget, "pendingCard").model_wanted.emit(LARGE)
         await stage.drain()
-        assert await _texts(stage) == ["go", "fine"]
+        assert await texts(stage) == ["go", "fine"]
         assert stage.conversation.model == LARGE
 
     act(scene, [REFUSED], ["fine"])
@@ -104,14 +84,14 @@ def test_edit_from_the_card_sends_a_second_version_of_the_prompt(act: Callable[.
         composer = stage.window.page.composer
         await stage.send("go")
         composer.set_text("a draft")
-        await _press(stage, "editPromptButton")
+        await press(stage, "editPromptButton")
         assert composer.text() == "go"
         assert composer.is_editing
-        assert "Editing a prompt" in _shown(stage, "trayText")[0].text()
+        assert "Editing a prompt" in visible(stage, "trayText")[0].text()
         composer.set_text("go on")
         composer.button.click()
         await stage.drain()
-        assert await _texts(stage) == ["go on", "fine"]
+        assert await texts(stage) == ["go on", "fine"]
         assert composer.text() == "a draft"
         assert not composer.is_editing
         assert not stage.window.findChild(Tray, "composerTray").isVisible()
@@ -128,10 +108,10 @@ def test_up_in_an_empty_composer_edits_the_last_prompt_and_the_cross_gives_it_up
         QTest.keyClick(composer.editor, Qt.Key.Key_Up)
         await stage.drain()
         assert composer.text() == "go"
-        await _press(stage, "cancelEditButton")
+        await press(stage, "cancelEditButton")
         assert composer.text() == ""
-        assert await _texts(stage) == ["go", "fine"]
-        assert not _shown(stage, "trayText")
+        assert await texts(stage) == ["go", "fine"]
+        assert not visible(stage, "trayText")
 
     act(scene, ["fine"])
 
@@ -146,11 +126,11 @@ def test_regenerate_makes_a_second_version_and_alt_left_goes_back(act: Callable[
         assert not commands.action("previousBranch").isEnabled()
         commands.action("regenerate").trigger()
         await stage.drain()
-        assert await _texts(stage) == ["go", "two"]
+        assert await texts(stage) == ["go", "two"]
         assert view.item(1).place == (2, 2)
         commands.action("previousBranch").trigger()
         await stage.drain()
-        assert await _texts(stage) == ["go", "one"]
+        assert await texts(stage) == ["go", "one"]
         assert view.item(1).place == (1, 2)
         assert not commands.action("previousBranch").isEnabled()
         assert commands.action("nextBranch").isEnabled()
@@ -165,9 +145,9 @@ def test_a_regenerate_that_fails_leaves_the_reply_and_says_why(act: Callable[...
         await stage.send("go")
         stage.window.commands.action("regenerate").trigger()
         await stage.drain()
-        assert await _texts(stage) == ["go", "one"]
-        assert not _shown(stage, "pendingCard")
-        assert _shown(stage, "composerNote")[0].text().startswith("There is no other version.")
+        assert await texts(stage) == ["go", "one"]
+        assert not visible(stage, "pendingCard")
+        assert visible(stage, "composerNote")[0].text().startswith("There is no other version.")
         assert not stage.window.commands.action("retry").isEnabled()
 
     act(scene, ["one"], [REFUSED])
@@ -179,12 +159,12 @@ def test_keep_and_continue_are_offered_while_a_retry_waits(act: Callable[..., No
     async def scene(stage: WindowStage) -> None:
         view = stage.window.page.findChild(QWidget, "timeline")
         await stage.send("go")
-        assert _shown(stage, "retryBanner")
+        assert visible(stage, "retryBanner")
         assert any("[Keep](keep)" in note and "[Continue from here](continue)" in note for note in _labels(stage))
         view.note_link.emit("", "continue")
         await stage.drain()
-        assert await _texts(stage) == ["go", "half an answer and the rest"]
-        assert not _shown(stage, "retryBanner")
+        assert await texts(stage) == ["go", "half an answer and the rest"]
+        assert not visible(stage, "retryBanner")
 
     act(scene, ["half an answer", DOWN], [" and the rest"])
 
@@ -198,7 +178,7 @@ def test_a_cut_reply_can_be_continued_from_its_note(act: Callable[..., None]) ->
         assert any("Cut at the output limit." in note and "(continue)" in note for note in _labels(stage))
         view.note_link.emit(view.item(1).key, "continue")
         await stage.drain()
-        assert await _texts(stage) == ["go", "the first half, the second half"]
+        assert await texts(stage) == ["go", "the first half, the second half"]
         assert view.item(1).place is None
 
     act(scene, ["the first half", {"finish": "length"}], [", the second half"])
@@ -215,13 +195,13 @@ def test_messages_sent_meanwhile_are_listed_and_delivered(act: Callable[..., Non
         composer.set_text("later")
         QTest.keyClick(composer.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
         await stage.drain()
-        assert [each.text() for each in _shown(stage, "trayText")] == ["Next: and then", "After this reply: later"]
-        _shown(stage, "removeQueuedButton")[0].click()
+        assert [each.text() for each in visible(stage, "trayText")] == ["Next: and then", "After this reply: later"]
+        visible(stage, "removeQueuedButton")[0].click()
         await stage.drain()
-        assert [each.text() for each in _shown(stage, "trayText")] == ["After this reply: later"]
-        await _stop(stage)
+        assert [each.text() for each in visible(stage, "trayText")] == ["After this reply: later"]
+        await stop(stage)
         assert composer.text() == "later"
-        assert not _shown(stage, "trayText")
+        assert not visible(stage, "trayText")
 
     act(scene, [HANG])
 
@@ -235,7 +215,7 @@ def test_stop_keeps_what_was_queued_ahead_of_what_is_being_typed(act: Callable[.
         for text in ("one", "two"):
             await stage.send(text)
         composer.set_text("three")
-        await _stop(stage)
+        await stop(stage)
         assert composer.text() == "one\n\ntwo\n\nthree"
 
     act(scene, [HANG])
@@ -247,8 +227,8 @@ def test_a_queued_message_comes_back_to_be_edited(act: Callable[..., None]) -> N
     async def scene(stage: WindowStage) -> None:
         await stage.send("go")
         await stage.send("and then")
-        await _press(stage, "editQueuedButton")
+        await press(stage, "editQueuedButton")
         assert stage.window.page.composer.text() == "and then"
-        assert not _shown(stage, "trayText")
+        assert not visible(stage, "trayText")
 
     act(scene, [HANG])
