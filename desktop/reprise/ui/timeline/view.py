@@ -26,6 +26,7 @@ from reprise.ui.timeline.card import CardPlace
 from reprise.ui.timeline.code import CodeBlock
 from reprise.ui.timeline.highlight import Highlighter
 from reprise.ui.timeline.item import TimelineItem
+from reprise.ui.timeline.keys import STEP, Keys
 from reprise.ui.timeline.pointer import Pointer
 from reprise.ui.timeline.reading import Reader
 from reprise.ui.timeline.scroller import Scroller
@@ -36,7 +37,6 @@ from reprise.ui.timeline.streaming import Streaming
 from reprise.ui.timeline.table import TableBlock
 
 _MARGIN = 16
-_STEP = 40
 
 
 class Timeline(QAbstractScrollArea):
@@ -74,6 +74,7 @@ class Timeline(QAbstractScrollArea):
         self.selecting = Selecting(self._stack, self.viewport().update, self.copied.emit)
         self.message_actions = Actions(self)
         self.pointer = Pointer(self)
+        self.keys = Keys(self)
         self.highlighter = Highlighter(self._repaint_block, self)
         self.reader = Reader(self.scroller, self._changed, self)
         self._canvas = Canvas(self)
@@ -167,6 +168,11 @@ class Timeline(QAbstractScrollArea):
         self.scroller.follows = True
         self._changed()
 
+    def jump_to_start(self) -> None:
+        """Go to the first message."""
+        self.scroller.go_to(Anchor(0, 0, 0))
+        self._changed()
+
     @property
     def is_at_tail(self) -> bool:
         """True while the end is in view, and so followed."""
@@ -228,7 +234,7 @@ class Timeline(QAbstractScrollArea):
         self._syncing = True
         bar.setRange(0, end)
         bar.setPageStep(height)
-        bar.setSingleStep(_STEP)
+        bar.setSingleStep(STEP)
         bar.setValue(end if self.scroller.follows else min(end - 1, self._stack.height_of(self._stack.anchor)))
         self._syncing = False
 
@@ -325,7 +331,7 @@ class Timeline(QAbstractScrollArea):
     def wheelEvent(self, event: QWheelEvent) -> None:
         pixels, angle = event.pixelDelta(), event.angleDelta()
         sideways = abs(angle.x()) > abs(angle.y()) or event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        lines = QGuiApplication.styleHints().wheelScrollLines() * _STEP
+        lines = QGuiApplication.styleHints().wheelScrollLines() * STEP
         if sideways:
             dx = pixels.x() or (angle.x() or angle.y()) * lines / 120
             placed = self.scroller.placed_at(event.position().y())
@@ -338,30 +344,10 @@ class Timeline(QAbstractScrollArea):
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        page = self.viewport().height() - self.sheet.px(44)
-        steps = {
-            Qt.Key.Key_Up: -_STEP,
-            Qt.Key.Key_Down: _STEP,
-            Qt.Key.Key_PageUp: -page,
-            Qt.Key.Key_PageDown: page,
-        }
-        key = Qt.Key(event.key())
-        control = bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
-        if control and key is Qt.Key.Key_C:
-            self.selecting.copy_selection()
-        elif control and key is Qt.Key.Key_A:
-            self.selecting.select_message()
-        elif key in steps and not control:
-            self.scroll_by(steps[key])
-        elif key is Qt.Key.Key_Home:
-            self.scroller.go_to(Anchor(0, 0, 0))
-            self._changed()
-        elif key is Qt.Key.Key_End:
-            self.jump_to_latest()
+        if self.keys.press(event):
+            event.accept()
         else:
             super().keyPressEvent(event)
-            return
-        event.accept()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         at, when = self._double_click
