@@ -18,8 +18,8 @@ from reprise.bridge.session_row import Mark, SessionRow
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import TurnFinished
 from reprise.domain.ports import Draft, LogError
+from reprise.domain.retry import STAGGER_S
 from reprise.domain.sessions import Session
-from reprise.engine.holds import STAGGER_S
 
 _KEPT_ALIVE = 8
 """Conversations at rest that stay in memory, so that going back and forth between chats reads nothing."""

@@ -15,6 +15,8 @@ EXPONENTIAL_RETRIES = 5
 CEILING_S = 1800.0
 LONGEST_WAIT_S = 2 * 366 * 86_400.0
 """No wait is longer: a provider may ask for a year, and a person may put it off."""
+STAGGER_S = 2.0
+"""Between two requests that begin in a row and share the limits of a provider and key (behaviour D3)."""
 _MAX_EXPONENT = 10
 
 
@@ -41,13 +43,14 @@ class WaitReason(StrEnum):
 
     `RETRY`: an attempt failed. `LIMITS`: another request met the limits of the same provider and key (behaviour D3).
     `OFFLINE`: the system reports no network, and no due time is set (D14). `TURN`: its place in a row of retries
-    started together.
+    started together. `PROBE`: the provider is down and another session tries it, for which no due time is set (N6).
     """
 
     RETRY = "retry"
     LIMITS = "limits"
     OFFLINE = "offline"
     TURN = "turn"
+    PROBE = "probe"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +168,7 @@ class PendingRetry:
     """A turn that can be retried: its prompt, what went wrong, and "retry n of N".
 
     `due_at` (seconds of the Clock) is set while a retry is scheduled; None means it waits for the user, or for the
-    network (`reason`). `ask_s` is the wait a provider asked for over the cap. `after_tools` means the prompt's tools
+    network or another session's retry (`reason`). `ask_s` is the wait a provider asked for over the cap. `after_tools` means the prompt's tools
     already ran.
     """
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from reprise.domain.failures import Failure
 from reprise.domain.ports import Clock
-
-STAGGER_S = 2.0
-"""Between two requests that begin in a row and share the limits of a provider and key (behaviour D3)."""
-
-_OVER_S = 1e-3
-"""Less than this is no hold: a wait may end a hair before the moment it was for."""
+from reprise.domain.retry import STAGGER_S
+from reprise.engine.breaker import OVER_S, Breaker
 
 
 class Holds:
-    """Until when requests to each provider and key (``Route.limits``) are held, and why (behaviour D3)."""
+    """Until when requests to each provider and key (``Route.limits``) are held, and why (behaviour D3).
+
+    `breaker` says who of those whose provider is down may try it (N6).
+    """
 
     def __init__(self, clock: Clock) -> None:
+        self.breaker = Breaker(clock)
         self._clock = clock
         self._held: dict[str, tuple[float, Failure]] = {}
         # The sessions that wait for each hold, in the order in which they begin.
@@ -57,5 +57,5 @@ class Holds:
 
     def _forget_passed(self, limits: str) -> None:
         held = self._held.get(limits)
-        if held is not None and held[0] - self._clock.now() < _OVER_S:
+        if held is not None and held[0] - self._clock.now() < OVER_S:
             del self._held[limits], self._rows[limits]

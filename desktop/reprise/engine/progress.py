@@ -71,7 +71,8 @@ class Progress:
     `fallback_from` is the model that `answerer` stands in for, `asked` who was asked so far (D13).
     `waited_s` is the turn's waiting so far, all rounds together (D4). `failed` is how many attempts of the first round
     failed before this life of the turn, and count against its budget. `at_once` lets the first request through whatever
-    holds the others: the user asked for it by name.
+    holds the others: the user asked for it by name. `by_itself` makes the first request a retry like those after it,
+    which one session at a time tries while the provider is down (N6). `step_s` is the newest wait of its schedule.
     """
 
     session: str
@@ -87,6 +88,8 @@ class Progress:
     waited_s: float = 0.0
     failed: int = 0
     at_once: bool = False
+    by_itself: bool = False
+    step_s: float = 0.0
 
     @property
     def is_waited_for(self) -> bool:
@@ -96,6 +99,11 @@ class Progress:
     def retry(self, failure: Failure | None = None) -> PendingRetry:
         """The turn as another attempt goes on with it."""
         return retry_of(self.prompt, self.waiting, failure)
+
+    @property
+    def waiting_left_s(self) -> float:
+        """How much longer the turn may wait, all waits together (behaviour D4)."""
+        return max(0.0, self.answerer.policy.ceiling_s - self.waited_s)
 
     def pending(self, retry: PendingRetry) -> PendingRetry | None:
         """What is left pending when the turn ends here: `retry`, if the turn is."""

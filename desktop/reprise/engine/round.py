@@ -36,7 +36,7 @@ from reprise.engine.reply import Reply, SoFar, so_far
 from reprise.engine.settle import cancels, hides_cancel, settle
 from reprise.engine.stream import closing
 from reprise.engine.usage import report
-from reprise.engine.waits import hold, is_held_offline, note_limits, obstacle
+from reprise.engine.waits import hold, is_held_offline, is_over_ceiling, note_limits, obstacle
 
 EMPTY_COMPLETION = Failure(
     FailureKind.PROTOCOL, "empty model completion (no text, reasoning, or tool calls)", retryable=True
@@ -70,7 +70,10 @@ class Round:
     async def run(self) -> AsyncGenerator[TurnEvent, None]:
         """The round's events, from the first request to its reply or its end. Raises LogError."""
         for number in count(1):
-            while not self._goes_through and (wait := obstacle(self._setup, self._turn, self._left)) is not None:
+            while not self._goes_through and (wait := self._obstacle(is_first=number == 1)) is not None:
+                if is_over_ceiling(self._setup, self._turn, wait):
+                    await self._give_up(wait)
+                    return
                 async for event in self._wait(wait, None):
                     yield event
                 if self.finished is not None:
@@ -86,8 +89,12 @@ class Round:
                 self._reply = reply = Reply(
                     answerer.model, self._setup.clock, before, prefilled=answerer.route.prefills
                 )
+                is_answered = False
                 async with closing(answerer.provider.stream(request)) as stream:
                     async for arrived in stream:
+                        if not is_answered:
+                            is_answered = True
+                            self._setup.holds.breaker.answered(answerer.route.limits)
                         for delta in reply.take(arrived):
                             self._setup.log.append_chunks(opened.id, delta)
                             yield DeltaArrived(delta)
@@ -136,6 +143,12 @@ class Round:
         if self._attempts.is_open:
             await self._attempts.end(AttemptState.FAILED, self._parts(), failure)
 
+    def _obstacle(self, *, is_first: bool) -> PendingRetry | None:
+        turn = self._turn
+        # What the user or a tool's result asks for goes out at once; what follows its failure is a retry (N6).
+        is_retry = not is_first or (turn.by_itself and self._number == 1)
+        return obstacle(self._setup, turn, self._left, is_retry=is_retry)
+
     async def _prepare(self) -> tuple[CompletionRequest, SoFar | None]:
         """The request, and what its reply begins with."""
         setup, answerer, place = self._setup, self._turn.answerer, self._place
@@ -165,6 +178,7 @@ class Round:
             raise CompletionError(EMPTY_COMPLETION)
         turn, place = self._turn, self._place
         message = reply.message(turn.fallback_from)
+        self._setup.holds.breaker.answered(turn.answerer.route.limits)
         entry, cancel = await self._attempts.complete(message, self._under)
         is_cut = message.reply is not None and message.reply.is_cut
         calls = message.tool_calls if request.tools and not is_cut else ()
@@ -189,9 +203,11 @@ class Round:
             decision = policy.decide(failure, self._spent + 1, turn.waited_s, setup.rng)
             # First, so that this turn's own wait is no shorter than the hold.
             note_limits(setup, turn, failure, decision)
+            setup.holds.breaker.failed(turn.answerer.route.limits, turn.session, failure)
             match decision:
                 case Wait(delay_s):
                     self._spent += 1
+                    turn.step_s = delay_s
                     pending = replace(pending, retry=self._spent, due_at=setup.clock.now() + delay_s)
                     retry_at = setup.clock.utc() + timedelta(seconds=delay_s)
                 case Ask(delay_s):
@@ -213,12 +229,13 @@ class Round:
 
     async def _switch(self, answerer: Answerer) -> ModelSwitched:
         """From here on `answerer` is asked, with a full budget, and the log says so."""
-        turn, before = self._turn, self._turn.answerer.model
+        setup, turn, before = self._setup, self._turn, self._turn.answerer.model
         self._fallback = None
         change = ModelChange(answerer.model, fallback_from=before)
-        entry, cancel = await settle(self._setup.log.append(turn.session, change, under=self._under))
+        entry, cancel = await settle(setup.log.append(turn.session, change, under=self._under))
         if self._place.under is not None:
             self._place = replace(self._place, under=entry.id)
+        setup.holds.breaker.leave(turn.answerer.route.limits, turn.session)
         turn.switched(answerer, before)
         self._spent = 0
         if cancel is not None:
@@ -236,6 +253,11 @@ class Round:
         # Who asks for a retry now has seen what it was to wait for.
         self._goes_through = held is HoldResult.NOW
         yield RetryStarted(pending.retry)
+
+    async def _give_up(self, wait: PendingRetry) -> None:
+        """The provider is down for longer than the turn may wait (behaviour D4)."""
+        await self._attempts.unschedule()
+        self._finish(Outcome.FAILED, replace(self._left, failure=wait.failure), wait.failure)
 
     def _finish(self, outcome: Outcome, left: PendingRetry, failure: Failure | None = None) -> None:
         self.finished = TurnFinished(outcome, self._turn.pending(left), failure)

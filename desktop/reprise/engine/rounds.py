@@ -49,9 +49,13 @@ class Rounds:
         turn, continued = self._turn, 0
         for number in count(1):
             self._round = current = Round(self._setup, turn, number, place)
-            async with aclosing(current.run()) as events:
-                async for event in events:
-                    yield event
+            try:
+                async with aclosing(current.run()) as events:
+                    async for event in events:
+                        yield event
+            finally:
+                # However it ended: what it was to try, the next session tries (behaviour N6).
+                self._setup.holds.breaker.leave(turn.answerer.route.limits, turn.session)
             if (done := current.completed) is None:
                 await self._return()
                 if current.finished is not None:

@@ -85,12 +85,18 @@ class Turn:
                 yield event
 
     async def resume(
-        self, session: str, *, retry: int = 0, goes_on_from: Entry | None = None, at_once: bool = False
+        self,
+        session: str,
+        *,
+        retry: int = 0,
+        waited_s: float = 0.0,
+        goes_on_from: Entry | None = None,
+        at_once: bool = False,
     ) -> AsyncGenerator[TurnEvent, None]:
         """Go on with the pending turn; nothing when nothing is pending (behaviour B1).
 
         It has a full budget (R12), unless it goes on as `retry` n of a schedule that another life of the program
-        began (D8): then n attempts of its round have failed. Its reply begins with what the ended attempt
+        began (D8): then n attempts of its round have failed, and it has waited `waited_s` already (D4). Its reply begins with what the ended attempt
         `goes_on_from` said. `at_once` is the user's own Retry: neither another session's limits nor a network that is
         said to be away hold its first request. Raises LogError when the branch cannot be read.
         """
@@ -99,7 +105,8 @@ class Turn:
         if answers is None:
             return
         turn = self._progress(prompt_entry(path) or answers, answers, failed=retry)
-        turn.at_once = at_once
+        turn.at_once, turn.by_itself = at_once, not at_once
+        turn.waited_s = waited_s
         turn.fallback_from = stands_in_for(path, self._answerer.model)
         place = Place(answers, before=None if goes_on_from is None else so_far(goes_on_from))
         async with aclosing(self._play(turn, place)) as events:
