@@ -54,6 +54,7 @@ FAILURE = Failure(FailureKind.SERVER, "down", True)
 WAITING = PendingRetry("hi", FAILURE, 1, 3, due_at=5.0)
 PENDING = PendingRetry("hi", FAILURE, 1, 3)
 OFFLINE = PendingRetry("hi", reason=WaitReason.OFFLINE)
+BEHIND = PendingRetry("hi", reason=WaitReason.PROBE)
 
 SENT = Streaming(1, 1, sent=True)
 FAILED = Streaming(1, 1, sent=True, failed=True)
@@ -108,6 +109,7 @@ EDGES: list[tuple[TurnState, TurnEvent, TurnState]] = [
     (AwaitingRetry(1, 0, OFFLINE), RetryStarted(0), Streaming(1, 1)),
     (Streaming(1, 2), HELD, AwaitingRetry(1, 1, OFFLINE)),
     (FAILED, HELD, AwaitingRetry(1, 1, OFFLINE)),
+    (Streaming(1, 2), RetryScheduled(BEHIND), AwaitingRetry(1, 1, BEHIND)),
     (RunningTools(1), HELD, AwaitingRetry(2, 0, OFFLINE)),
     (CONTINUES, HELD, AwaitingRetry(2, 0, OFFLINE)),
     (FAILED, SWITCHED, Streaming(1, 2)),
@@ -212,7 +214,7 @@ def agrees_with_itself(state: TurnState) -> bool:
         case Finished(outcome, pending):
             return pending is None or (outcome is not Outcome.COMPLETED and pending.due_at is None)
         case AwaitingRetry(pending=pending):
-            return (pending.due_at is None) is (pending.reason is WaitReason.OFFLINE)
+            return (pending.due_at is None) is (pending.reason in (WaitReason.OFFLINE, WaitReason.PROBE))
         case Streaming(attempt=attempt, sent=sent, failed=failed, answered=answered):
             return attempt >= 1 and not (failed and answered) and (sent or not (failed or answered))
         case _:

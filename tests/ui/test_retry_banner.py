@@ -57,9 +57,9 @@ def test_offline_is_neutral_and_counts_nothing(banner: RetryBanner) -> None:
     shown = [each for each in (banner.now, banner.later, banner.cancel) if not each.isHidden()]
     assert [each.text() for each in shown] == ["Try now", "Cancel"]
     assert banner.ring.isHidden()
-    assert not banner.offline.isHidden()
+    assert not banner.glyph.isHidden()
     assert shown[-1].geometry().right() <= banner.width()
     banner.start(PendingRetry("t", LIMITED, 1, 10, 5.0), 5, "OpenRouter")
     assert not banner.ring.isHidden()
-    assert banner.offline.isHidden()
+    assert banner.glyph.isHidden()
     assert banner.now.text() == "Retry now"

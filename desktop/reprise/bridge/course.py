@@ -376,12 +376,13 @@ class Course(QObject):
         self.writes.start(self._move_wait(pending), "retry time")
 
     async def _move_wait(self, pending: PendingRetry) -> None:
-        # Its turn waits and holds `writing`, but writes nothing until the wait has ended. What the limits hold is in no
-        # attempt, and nobody would take the time back.
-        attempt = self.live.newest_attempt()
-        if attempt is not None and pending.reason is not WaitReason.LIMITS and pending.due_at is not None:
-            left = timedelta(seconds=pending.due_at - self._services.clock.now())
-            await self.live.reschedule(attempt, self._services.clock.utc() + left)
+        # Its turn waits and holds `writing`, but writes nothing until the wait has ended. What other sessions hold is
+        # in no attempt (its own due time has passed), and nobody would take the time back.
+        attempt, clock = self.live.newest_attempt(), self._services.clock
+        if attempt is None or not isinstance(attempt.data, Attempt) or pending.due_at is None:
+            return
+        if (retry_at := attempt.data.retry_at) is not None and retry_at > clock.utc():
+            await self.live.reschedule(attempt, clock.utc() + timedelta(seconds=pending.due_at - clock.now()))
 
 
 def why_no_model(models: Sequence[ModelInfo]) -> str:

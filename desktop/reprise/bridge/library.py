@@ -12,13 +12,14 @@ from PySide6.QtCore import QObject, Signal
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.draft_box import DraftBox
+from reprise.bridge.former_life import restore_holds
 from reprise.bridge.services import Services
 from reprise.bridge.session_list import SessionList
 from reprise.bridge.session_row import Mark, SessionRow
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.events import TurnFinished
 from reprise.domain.ports import Draft, LogError
-from reprise.domain.retry import STAGGER_S
+from reprise.domain.retry import STAGGER_S, WaitReason
 from reprise.domain.sessions import Session
 
 _KEPT_ALIVE = 8
@@ -72,8 +73,8 @@ class Library(QObject):
     async def load(self, *, resume: bool = True) -> None:
         """Read the sessions and the drafts; `problem` says what could not be read.
 
-        Retries that are not yet due go on counting down, and fire, without their chats being opened (behaviour D8);
-        not so without `resume`.
+        Retries that are not yet due go on counting down, and fire, without their chats being opened (behaviour D8), and
+        limits that were met hold for as long as they did (D3); not so without `resume`.
         """
         try:
             sessions = await self._services.sessions.list()
@@ -83,8 +84,11 @@ class Library(QObject):
             return
         self._list.replace(sessions, [each.session for each in self._live.values() if each.is_stored])
         await self._gather_drafts()
+        if not resume:
+            return
+        await self._see_through(restore_holds(self._services))
         now = self._services.clock.utc()
-        for session in sessions if resume else ():
+        for session in sessions:
             if session.retry_at is not None and session.retry_at > now:
                 self._reach(session.id)
 
@@ -274,8 +278,12 @@ class Library(QObject):
 
     def _row_of(self, session: Session) -> SessionRow:
         conversation = self._live.get(session.id)
-        left = None if conversation is None else conversation.retry_manager.seconds_left
-        return SessionRow(session, self._mark(session, conversation), left)
+        mark = self._mark(session, conversation)
+        if conversation is None or mark is not Mark.COUNTDOWN:
+            return SessionRow(session, mark)
+        pending = conversation.pending
+        is_behind = pending is not None and pending.reason is WaitReason.PROBE
+        return SessionRow(session, mark, conversation.retry_manager.seconds_left, is_behind)
 
     def _mark(self, session: Session, conversation: Conversation | None) -> Mark:
         if conversation is not None and conversation.is_busy:

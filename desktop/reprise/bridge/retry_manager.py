@@ -26,7 +26,8 @@ class RetryManager(QObject):
     What a listener raises changes no outcome (behaviour R10, D19): Qt hands it to `sys.excepthook` and goes on.
 
     Signals:
-        countdown_started(PendingRetry): a wait began; ``due_at`` is set, unless it waits for the network (D14).
+        countdown_started(PendingRetry): a wait began; ``due_at`` is set, unless it waits for the network (D14) or
+            for another session's retry (N6).
         countdown_changed(int): seconds left, rounded up, whenever the shown second changes.
         extended(PendingRetry): `extend` moved the due time; ``due_at`` is the new one.
         retry_started(int): the wait ended and retry n begins, by itself or by `retry_now`.

@@ -24,8 +24,12 @@ class Mark(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """A session as the sidebar shows it; `seconds_left` is set while its retry counts down."""
+    """A session as the sidebar shows it; `seconds_left` is set while its retry counts down.
+
+    A wait without them is for the network, or (`is_behind`) for another session's retry (behaviour N6).
+    """
 
     session: Session
     mark: Mark = Mark.NONE
     seconds_left: int | None = None
+    is_behind: bool = False

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 from reprise.bridge.choices import Choices
+from reprise.bridge.former_life import waited_s
 from reprise.bridge.live_history import LiveHistory
 from reprise.bridge.message_queue import MessageQueue, message_of
 from reprise.bridge.services import Services
@@ -91,8 +92,9 @@ class TurnTask:
         """Go on with the pending turn once `waiting` has been waited for.
 
         It is scheduled for `attempt`, which says so already (`is_stored`) when another life of the program began the
-        wait: then a retry n of its schedule goes on in that (behaviour D8). Retry 0 is of no schedule: the user began
-        the wait, and it ends with a full budget (R12), before and after a restart.
+        wait: then a retry n of its schedule goes on in that (behaviour D8), and what was waited before counts (D4).
+        Retry 0 is of no schedule: the user began the wait, and it ends with a full budget (R12), before and after a
+        restart.
         """
         return await self._see_through(self._wait(waiting, attempt, is_stored))
 
@@ -193,8 +195,11 @@ class TurnTask:
         if self._is_closing:
             return None
         await self._choices.record(self._model)
-        session = self._live.session.id
-        events = self._new_turn().resume(session, retry=retry, goes_on_from=goes_on_from, at_once=at_once)
+        live = self._live
+        waited = waited_s(live.history, self._services.clock.utc()) if retry else 0.0
+        events = self._new_turn().resume(
+            live.session.id, retry=retry, waited_s=waited, goes_on_from=goes_on_from, at_once=at_once
+        )
         return await self._play(events)
 
     async def _answer(self, begin: Callable[[Turn], AsyncGenerator[TurnEvent, None]]) -> TurnFinished | None:

@@ -197,6 +197,12 @@ class Sessions(Protocol):
     async def load(self, session: str) -> History:
         """One session, whole. A damaged entry is left out and said in a Notice, never an exception."""
 
+    async def limits_met(self, since: datetime) -> tuple[Entry, ...]:
+        """The attempts begun since then that failed with a 429 or a Retry-After (behaviour D3), oldest first.
+
+        One that cannot be read is left out.
+        """
+
     async def rename(self, session: str, title: str) -> Session:
         """Give a session another title (1 to 64 characters after trimming)."""
 

@@ -167,9 +167,9 @@ def policy(
 class PendingRetry:
     """A turn that can be retried: its prompt, what went wrong, and "retry n of N".
 
-    `due_at` (seconds of the Clock) is set while a retry is scheduled; None means it waits for the user, or for the
-    network or another session's retry (`reason`). `ask_s` is the wait a provider asked for over the cap. `after_tools` means the prompt's tools
-    already ran.
+    `due_at` (seconds of the Clock) is set while a retry is scheduled; None means it waits for the user, or (`reason`)
+    for the network or another session's retry. `ask_s` is the wait a provider asked for over the cap. `after_tools`
+    means the prompt's tools already ran.
     """
 
     text: str

@@ -96,9 +96,10 @@ class Turn:
         """Go on with the pending turn; nothing when nothing is pending (behaviour B1).
 
         It has a full budget (R12), unless it goes on as `retry` n of a schedule that another life of the program
-        began (D8): then n attempts of its round have failed, and it has waited `waited_s` already (D4). Its reply begins with what the ended attempt
-        `goes_on_from` said. `at_once` is the user's own Retry: neither another session's limits nor a network that is
-        said to be away hold its first request. Raises LogError when the branch cannot be read.
+        began (D8): then n attempts of its round have failed, and the turn has waited `waited_s` already (D4). Its reply
+        begins with what the ended attempt `goes_on_from` said. `at_once` is the user's own Retry: neither another
+        session's limits or retries nor a network that is said to be away hold its first request. Raises LogError when
+        the branch cannot be read.
         """
         path = await self._setup.log.branch(session)
         answers = answered_entry(path)

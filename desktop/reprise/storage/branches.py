@@ -14,6 +14,7 @@ from reprise.domain.messages import ModelRef, Role
 from reprise.domain.ports import LogError
 from reprise.domain.sessions import Entry, Session, model_of, title_of
 from reprise.domain.tree import Node
+from reprise.storage.ids import first_id
 from reprise.storage.rows import (
     ATTEMPT,
     BESIDE,
@@ -68,6 +69,13 @@ _IDS_UPWARDS = """WITH RECURSIVE up (id, parent) AS (
 _NODES = """SELECT id, CASE WHEN parent < id THEN parent END, CASE kind WHEN 'message' THEN role END, goes_on_from
     FROM entry
     WHERE session = ? AND kind NOT IN ('attempt', 'queued') ORDER BY id"""
+
+# A range of ids is a range of time, so this reads the newest entries and no other, whatever session they are of.
+_LIMITS_MET = """SELECT session, id, parent, kind, at, data FROM entry
+    WHERE id >= ? AND kind = 'attempt' AND state = 'failed' AND json_valid(data)
+        AND (json_extract(data, '$.failure.kind') = 'rate_limit'
+            OR json_extract(data, '$.failure.retry_after_s') IS NOT NULL)
+    ORDER BY id"""
 
 _ROLES = {role.value: role for role in Role}
 
@@ -168,6 +176,13 @@ def queue(db: SqliteDatabase, session: str) -> tuple[Entry, ...]:
     return tuple(_beside(db, session, QUEUED))
 
 
+def limits_met(db: SqliteDatabase, since: datetime) -> Iterator[Entry]:
+    """The readable attempts of every session since then that failed with a 429 or a Retry-After, oldest first."""
+    for session, *values in sql(db, _LIMITS_MET, first_id(since)):
+        if (entry := _beside_entry(session, Row(*values))) is not None:
+            yield entry
+
+
 def nodes(db: SqliteDatabase, session: str) -> tuple[Node, ...]:
     """The shape of a session's branches, oldest first; read off an index alone."""
     return tuple(
@@ -208,12 +223,16 @@ def _beside(db: SqliteDatabase, session: str, kind: str, under: Container[str | 
     query = f"{_SELECT} INDEXED BY entry_{kind} WHERE session = ? AND kind = '{kind}' ORDER BY id"
     for values in sql(db, query, session):
         row = Row(*values)
-        if under is not None and row.parent not in under:
-            continue
-        try:
-            yield entry_of(session, row)
-        except Unreadable as error:
-            _log.warning("session %s: %s %s cannot be read: %s", session, kind, row.id, error)
+        if (under is None or row.parent in under) and (entry := _beside_entry(session, row)) is not None:
+            yield entry
+
+
+def _beside_entry(session: str, row: Row) -> Entry | None:
+    try:
+        return entry_of(session, row)
+    except Unreadable as error:
+        _log.warning("session %s: %s %s cannot be read: %s", session, row.kind, row.id, error)
+        return None
 
 
 def _row(db: SqliteDatabase, session: str, id_: str) -> Row | None:

@@ -8,6 +8,11 @@ from datetime import datetime
 _MICRO = 1_000_000
 
 
+def first_id(moment: datetime) -> str:
+    """Entries written since `moment` have ids from this one on; so may older ones, if the clock was set back."""
+    return f"{int(moment.timestamp() * _MICRO):016x}"
+
+
 class Ids:
     """Makes ids from the wall clock, never below the last one made, so that a clock set back changes no order."""
 
@@ -19,5 +24,5 @@ class Ids:
 
     def next(self, now: datetime) -> str:
         """24 hex digits: 16 of microseconds, 8 at random, so that ids of two databases do not meet."""
-        self._last = max(self._last + 1, int(now.timestamp() * _MICRO))
+        self._last = max(self._last + 1, int(first_id(now), 16))
         return f"{self._last:016x}{secrets.token_hex(4)}"

@@ -8,8 +8,8 @@ from peewee import SqliteDatabase
 
 from reprise.domain.lines import one_line
 from reprise.domain.ports import Clock, History, LogError
-from reprise.domain.sessions import Session
-from reprise.storage.branches import Branches, attempts, nodes, queue, sessions
+from reprise.domain.sessions import Entry, Session
+from reprise.storage.branches import Branches, attempts, limits_met, nodes, queue, sessions
 from reprise.storage.checks import require_entry, require_session
 from reprise.storage.database import Database
 from reprise.storage.forks import fork
@@ -41,6 +41,9 @@ class SqliteSessions:
             return History(found, branch, attempts(db, session, branch), nodes(db, session), queue(db, session))
 
         return await self._database.read(read)
+
+    async def limits_met(self, since: datetime) -> tuple[Entry, ...]:
+        return await self._database.read(lambda db: tuple(limits_met(db, since)))
 
     async def rename(self, session: str, title: str) -> Session:
         """Give a session another title, control characters and line breaks made blanks (behaviour S4, F88)."""

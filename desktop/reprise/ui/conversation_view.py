@@ -39,7 +39,7 @@ from reprise.ui.timeline_items import (
 )
 from reprise.ui.tray import Waiting
 from reprise.ui.turn_card import TurnCard
-from reprise.ui.words import cut_note, failure_sentence, refusal
+from reprise.ui.words import cut_note, failure_sentence, open_wait_words, refusal
 
 FEW = 3
 """More fresh messages than this come from a history that was read, not from a turn that goes on."""
@@ -296,7 +296,7 @@ class ConversationView(QObject):
         self._page.banner.start(pending, seconds, self.place(self.conversation.model))
         self._keep_partial(noted=True)
         if seconds is None:
-            text = tr("Offline, waiting for the network")
+            text = open_wait_words(pending)
         else:
             text = counted(seconds, tr("Retrying in 1 second"), tr("Retrying in {n} seconds"))
         announce(self._page.banner, text)

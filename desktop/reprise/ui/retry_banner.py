@@ -43,8 +43,8 @@ class RetryBanner(QWidget):
         self._longest = 1
         self._is_offline = False
         self.ring = Ring(look, 16, self)
-        self.offline = Glyph(look, "offline", "muted", 16, self)
-        self.offline.hide()
+        self.glyph = Glyph(look, "offline", "muted", 16, self)
+        self.glyph.hide()
         self.sentence = Sentence(look, self)
         self.sentence.setObjectName("retryBannerText")
         self.now = Button(look, tr("Retry now"), kind=Kind.FRAMED, parent=self)
@@ -64,14 +64,20 @@ class RetryBanner(QWidget):
     def start(self, pending: PendingRetry, seconds: int | None, place: str) -> None:
         """Show the wait for `pending` with `seconds` left; `place` is the provider's name.
 
-        Without seconds it waits for the network: then it is neutral, since nothing is wrong with the chat.
+        Without seconds nobody knows how long: it waits for another chat's retry, or for the network; then it is
+        neutral, since nothing is wrong with the chat.
         """
+        # A banner is shown long after the first paint.
+        from reprise.domain.retry import WaitReason
+        from reprise.ui.words import open_wait_words
+
         self._pending, self._place_name, self._longest = pending, place, max(1, seconds or 0)
-        self._is_offline = seconds is None
-        self.setAccessibleName(tr("Waiting for the network") if self._is_offline else tr("A retry is scheduled"))
-        self.ring.setVisible(not self._is_offline)
-        self.offline.setVisible(self._is_offline)
-        self.later.setVisible(not self._is_offline)
+        counts, self._is_offline = seconds is not None, pending.reason is WaitReason.OFFLINE
+        self.setAccessibleName(tr("A retry is scheduled") if counts else open_wait_words(pending))
+        self.glyph.set_icon(*(("offline", "muted") if self._is_offline else ("clock", "warn")))
+        self.ring.setVisible(counts)
+        self.glyph.setVisible(not counts)
+        self.later.setVisible(counts)
         self.now.setText(tr("Try now") if self._is_offline else tr("Retry now"))
         self.now.setAccessibleName(self.now.text())
         self.show_seconds(seconds or 0)
@@ -83,7 +89,7 @@ class RetryBanner(QWidget):
             return
         self._longest = max(self._longest, seconds)
         self.ring.set_share(seconds / self._longest)
-        from reprise.ui.words import countdown_segments  # a banner is shown long after the first paint
+        from reprise.ui.words import countdown_segments
 
         self.sentence.set_pieces(countdown_segments(self._pending, seconds, self._place_name))
         self._arrange()
@@ -124,7 +130,7 @@ class RetryBanner(QWidget):
             top, x = height - edge - sizes[0].height(), left
             self.sentence.setGeometry(self._sided(QRect(left, px(10), room, text)))
         first = self.sentence.y() + (text if rows == 1 else px(20)) // 2
-        for mark in (self.ring, self.offline):
+        for mark in (self.ring, self.glyph):
             mark.setGeometry(self._sided(QRect(px(16), first - mark.height() // 2, mark.width(), mark.height())))
         for button, size in zip(buttons, sizes, strict=True):
             button.setGeometry(self._sided(QRect(x, top, size.width(), size.height())))

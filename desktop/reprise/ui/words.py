@@ -189,6 +189,9 @@ def countdown_segments(pending: PendingRetry, seconds: int, place: str) -> list[
     """The banner's sentence as (text, strong) pieces: "Rate limited (429). Retry 2 of 10 in 12 s"."""
     if pending.reason is WaitReason.OFFLINE:
         return [(tr("Offline."), True), (tr(" Will go on when the network is back."), False)]
+    if pending.reason is WaitReason.PROBE:
+        down = tr("{place} does not answer.").format(place=place or tr("The provider"))
+        return [(down, True), (tr(" Another chat is trying; this one goes on after it."), False)]
     cause = failure_sentence(pending.failure, place).title if pending.failure else tr("Waiting.")
     if pending.reason is WaitReason.LIMITS:
         cause = tr("{place} asked every chat to wait.").format(place=place or tr("The provider"))
@@ -200,6 +203,13 @@ def countdown_segments(pending: PendingRetry, seconds: int, place: str) -> list[
     else:
         middle = tr(" Retry in ")
     return [(cause, True), (middle, False), (duration(seconds), True)]
+
+
+def open_wait_words(pending: PendingRetry) -> str:
+    """What a turn waits for whose time nobody knows, for a screen reader."""
+    if pending.reason is WaitReason.PROBE:
+        return tr("Waiting for another chat to reach the provider")
+    return tr("Waiting for the network")
 
 
 def cut_note(attempt: Attempt) -> str:

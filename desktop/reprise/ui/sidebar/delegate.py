@@ -88,7 +88,8 @@ class SessionDelegate(QStyledItemDelegate):
                 return self._countdown(painter, row, slot, row.seconds_left)
             case Mark.COUNTDOWN | Mark.PENDING | Mark.DRAFT:
                 name, token, side = {
-                    Mark.COUNTDOWN: ("offline", "muted", px(16)),  # it waits for the network, however long
+                    # It waits for the network, or for another chat, however long.
+                    Mark.COUNTDOWN: ("clock", "warn", px(16)) if row.is_behind else ("offline", "muted", px(16)),
                     Mark.PENDING: ("retry", "warn", px(16)),
                     Mark.DRAFT: ("draft", "muted", px(16)),
                 }[row.mark]

@@ -118,7 +118,7 @@ def mark_words(row: SessionRow) -> str:
     """A row's state for a screen reader."""
     if row.mark is Mark.COUNTDOWN:
         if row.seconds_left is None:
-            return tr("waits for the network")
+            return tr("waits for another chat's retry") if row.is_behind else tr("waits for the network")
         return counted(row.seconds_left, tr("retries in 1 second"), tr("retries in {n} seconds"))
     return {
         Mark.ASKS: tr("asks"),
