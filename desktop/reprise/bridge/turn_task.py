@@ -195,8 +195,8 @@ class TurnTask:
         if self._is_closing:
             return None
         await self._choices.record(self._model)
-        live = self._live
-        waited = waited_s(live.history, self._services.clock.utc()) if retry else 0.0
+        live, policy = self._live, self._services.policy(self._model, self._choices.params)
+        waited = waited_s(live.history, policy, self._services.clock.utc()) if retry else 0.0
         events = self._new_turn().resume(
             live.session.id, retry=retry, waited_s=waited, goes_on_from=goes_on_from, at_once=at_once
         )

@@ -119,6 +119,11 @@ class RetryPolicy:
         """N of "retry n of N"."""
         return len(self.schedule)
 
+    def longest_s(self, failure: Failure | None) -> float:
+        """No wait of its own is longer after `failure`: a longer one is of the user's making."""
+        asked_s = None if failure is None else failure.retry_after_s
+        return max(asked_s or 0.0, *self.schedule, 0.0)
+
     def decide(self, failure: Failure, retry: int, waited_s: float, rng: Random) -> Decision:
         """What follows `failure`, the `retry`-th in a row of its round, after `waited_s` of waiting this turn."""
         asked_s = failure.retry_after_s
