@@ -149,10 +149,8 @@ class Course(QObject):
         pending = standing.pending_in(self.live.history, self._services.clock)
         if pending is None or pending.ask_s is None or self.is_busy or not self._wait(pending, pending.ask_s):
             return
-        attempt = self.live.newest_attempt()
-        if attempt is not None and isinstance(attempt.data, Attempt) and pending.failure is not None:
-            limits = self._services.catalog.route(attempt.data.model).limits
-            self._services.holds.note(limits, pending.failure, pending.ask_s)
+        if (asked := self.live.asked()) is not None and pending.failure is not None:
+            self._services.holds.note(self._services.catalog.route(asked).limits, pending.failure, pending.ask_s)
 
     def retry_with(self, model: ModelRef) -> None:
         """Go on with what is pending with another model."""
@@ -373,6 +371,9 @@ class Course(QObject):
             await self.choices.record()
 
     def _wait_moved(self, pending: PendingRetry) -> None:
+        if (asked := self.live.asked()) is not None:
+            # Nobody waits for a chat that the user puts off (behaviour N6).
+            self._services.holds.breaker.leave(self._services.catalog.route(asked).limits, self.live.session.id)
         self.writes.start(self._move_wait(pending), "retry time")
 
     async def _move_wait(self, pending: PendingRetry) -> None:

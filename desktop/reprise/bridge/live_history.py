@@ -121,6 +121,11 @@ class LiveHistory:
         attempts = () if answers is None else self._attempts.get(answers.id, ())
         return attempts[-1] if attempts else None
 
+    def asked(self) -> ModelRef | None:
+        """Whom the newest attempt under what waits for a reply asked."""
+        attempt = self.newest_attempt()
+        return attempt.data.model if attempt is not None and isinstance(attempt.data, Attempt) else None
+
     async def keep_partial(self, partial: Entry) -> None:
         """Make what an attempt under the pending prompt said the reply (behaviour D5)."""
         if isinstance(partial.data, Attempt):

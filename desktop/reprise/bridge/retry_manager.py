@@ -157,7 +157,7 @@ class RetryManager(QObject):
         elif ready is None:
             self._ticker = self._scope.start(self._tick(), name="countdown")
         else:
-            self._ticker = self._scope.start(ready, name="network")
+            self._ticker = self._scope.start(ready, name="wait")
             self._ticker.add_done_callback(self._became_ready)
 
     def _became_ready(self, waited: asyncio.Task[None]) -> None:
