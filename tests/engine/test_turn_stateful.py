@@ -37,9 +37,7 @@ from reprise.domain.sessions import (
 )
 from reprise.domain.tree import Tree
 from support.engine_checks import check
-from support.engine_world import Chat, World
-
-FAST = Path("/dev/shm") if Path("/dev/shm").is_dir() else None  # noqa: S108
+from support.engine_world import FAST, Chat, World
 
 FAILURES = {
     "server": Failure(FailureKind.SERVER, "down", True),

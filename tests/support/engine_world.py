@@ -41,6 +41,9 @@ from reprise.storage.worker import Priority, Worker
 from support.clock import ManualClock
 from support.engine import OTHER, FakeTools, Network, answerer, pong
 
+FAST = Path("/dev/shm") if Path("/dev/shm").is_dir() else None  # noqa: S108
+"""Where a database that dies with its test is quick."""
+
 TOKEN = re.compile(r"[pw]\d+")
 _POLICY = RetryPolicy((5.0, 10.0))
 """Every prompt and every piece of a reply is one of these, and no two are alike."""
