@@ -71,6 +71,7 @@ LIMITED = {
     }
 }
 BUSY = {"fail": {"kind": "overloaded", "status": 529, "message": "busy"}}
+DOWN = {"fail": {"kind": "server", "status": 503, "message": "upstream is down"}}
 REFUSED = {"fail": {"kind": "auth", "status": 401, "message": "No auth credentials found"}}
 
 
@@ -185,6 +186,14 @@ async def offline(stage: WindowStage) -> None:
     await stage.send(MORE)
 
 
+async def outage(stage: WindowStage) -> None:
+    """The provider is down; another chat tries it, and this one waits for that."""
+    for title in ("Explain lifetimes to a C programmer", "Trip to Lyon in October", MORE):
+        stage.library.new_chat()
+        await stage.send(title)
+    await stage.clock.advance(5)
+
+
 async def fallback(stage: WindowStage) -> None:
     """Another model answered when the retries were used up."""
     stage.catalog.second = LARGE
@@ -277,6 +286,13 @@ STATES = (
         options=(("delays", (12.0,) * 10),),
     ),
     State("offline", offline, (["Yes."],), (*FRAME, *WRITING, "retryBanner", "retryNowButton", "cancelRetryButton")),
+    State(
+        "outage",
+        outage,
+        ([DOWN], [DOWN], [DOWN], [HANG]),
+        (*FRAME, *WRITING, "retryBanner", "retryNowButton", "cancelRetryButton", "sessionList"),
+        options=TEN,
+    ),
     State(
         "fallback",
         fallback,

@@ -15,6 +15,7 @@ from reprise.ui.theme import Scheme, load_theme
 from reprise.ui.window_state import WindowState
 
 LIMITED = Failure(FailureKind.RATE_LIMIT, "slow down", True, status=429)
+DOWN = Failure(FailureKind.SERVER, "down", True, status=503)
 
 
 @pytest.fixture
@@ -63,3 +64,13 @@ def test_offline_is_neutral_and_counts_nothing(banner: RetryBanner) -> None:
     assert not banner.ring.isHidden()
     assert banner.glyph.isHidden()
     assert banner.now.text() == "Retry now"
+
+
+def test_a_wait_for_another_chat_counts_nothing_and_can_be_left(banner: RetryBanner) -> None:
+    """N6: it says who tries; nobody knows how long that takes, so there is nothing to put off."""
+    banner.start(PendingRetry("t", DOWN, 2, 10, reason=WaitReason.PROBE), None, "OpenRouter")
+    assert banner.sentence.text() == "OpenRouter does not answer. Another chat is trying; this one goes on after it."
+    assert banner.accessibleName() == "Waiting for another chat to reach the provider"
+    shown = [each for each in (banner.now, banner.later, banner.cancel) if not each.isHidden()]
+    assert [each.text() for each in shown] == ["Retry now", "Cancel"]
+    assert (banner.ring.isHidden(), banner.glyph.isHidden()) == (True, False)

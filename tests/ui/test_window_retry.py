@@ -15,6 +15,7 @@ from support.window import WindowStage
 pytestmark = pytest.mark.slow_callbacks
 LIMITED = {"fail": {"kind": "rate_limit", "status": 429, "message": "slow down"}}
 REFUSED = {"fail": {"kind": "auth", "status": 401, "message": "No auth credentials found"}}
+DOWN = {"fail": {"kind": "server", "status": 503, "message": "upstream is down"}}
 HANG = {"hang": True}
 
 
@@ -274,3 +275,30 @@ def test_details_say_why_it_is_or_is_not_tried_again(act: Callable[..., None]) -
         assert "Again: Not by itself: trying again would end the same way." in said
 
     act(scene, [REFUSED])
+
+
+def test_a_chat_behind_another_says_so_in_the_banner_and_in_the_list(act: Callable[..., None]) -> None:
+    """N6: and once the provider answers the other chat, this one counts down or goes on."""
+
+    async def scene(stage: WindowStage) -> None:
+        made = []
+        for text in ("first", "second", "third"):
+            stage.library.new_chat()
+            await stage.send(text)
+            made.append(stage.conversation.session_id)
+            await stage.clock.advance(1)
+        await stage.clock.advance(4)
+        banner, rows = stage.find("retryBannerText"), stage.window.sidebar.list.model()
+
+        def said() -> list[str]:
+            return [rows.data(rows.index_of(each), Qt.ItemDataRole.AccessibleTextRole) for each in made]
+
+        assert banner.text() == "OpenRouter does not answer. Another chat is trying; this one goes on after it."
+        assert not stage.find("extendRetryButton").isVisible()
+        behind = "waits for another chat's retry"
+        assert said() == ["first, is being answered", f"second, {behind}", f"third, {behind}"]
+        await stage.clock.advance(3)
+        assert banner.text() == "Waiting for its turn. Goes on in 2 s"
+        assert said() == ["first, unread", "second, unread", "third, retries in 2 seconds"]
+
+    act(scene, [DOWN], [DOWN], [DOWN], [{"wait": 5}, "here"], ["here"], ["here"], delays=(5.0,) * 3)
