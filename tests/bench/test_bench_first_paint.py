@@ -34,23 +34,18 @@ app.exec()
 
 OURS = """
 import os, sys
-from PySide6.QtCore import QTimer
-import reprise.app.first_paint as first_paint
-from reprise.app.options import parse
-from reprise.app.start import start
-from reprise.app.stop_request import StopRequest
-class Painted(first_paint.FirstPaint):
-    def __init__(self, window):
-        super().__init__(window)
-        self.seen.connect(lambda: os._exit(0))
-first_paint.FirstPaint = Painted
-start(parse(["--data-dir", sys.argv[1], "--provider-kind", "echo"]), StopRequest())
+class Painted:
+    def __getattr__(self, name):
+        os._exit(0)
+sys.modules["reprise.app.program"] = Painted()  # what is imported once the window is painted
+from reprise.app import main
+main(["--data-dir", sys.argv[1], "--provider-kind", "echo"])
 """
 
 LATE = ("pydantic", "peewee", "httpx", "markdown_it", "pygments")
 
 IMPORTED = OURS.replace(
-    "os._exit(0)", f"(print(*[m for m in {LATE!r} if m in sys.modules]), sys.stdout.flush(), os._exit(0))"
+    "os._exit(0)", f"print(*[m for m in {LATE!r} if m in sys.modules]), sys.stdout.flush(), os._exit(0)"
 )
 
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QMenu, QWidget
 
-from reprise.ui.commands import Command, Menu, shortcut_text
+from reprise.ui.commands import Command, Menu
+from reprise.ui.language import shortcut_text
 from support.window import WindowStage
 
 pytestmark = pytest.mark.slow_callbacks

@@ -6,6 +6,7 @@ library or qasync, which have their one home each.
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -17,7 +18,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         from reprise.providers.builtin.child import main as child
 
         return child(arguments[1:])
+    gc.disable()  # until the first paint: nearly all that is made up to it stays
+    try:
+        return _window(arguments)
+    finally:
+        gc.enable()
 
+
+def _window(arguments: Sequence[str]) -> int:
     from reprise.app.stop_request import StopRequest
 
     stop = StopRequest()  # before the imports that take their time

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -34,6 +33,8 @@ def _x11_answers(display: str) -> bool:
     if match["host"] in ("", "unix"):
         path = f"/tmp/.X11-unix/X{number}"  # noqa: S108 - the place X servers listen at
         return _unix_answers("\0" + path) or _unix_answers(path)
+    import socket
+
     try:
         with socket.create_connection((match["host"].strip("[]"), _X11_TCP_BASE + number), _CONNECT_S):
             return True
@@ -42,6 +43,8 @@ def _x11_answers(display: str) -> bool:
 
 
 def _unix_answers(address: str) -> bool:
+    import socket  # takes long, and where the platform is given nobody asks
+
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         probe.settimeout(_CONNECT_S)
         try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 DATABASE = "reprise.db"
 
@@ -13,8 +13,7 @@ class UnusableDataDir(Exception):
     """The data folder cannot be used; `str(error)` is a sentence that names it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DataDir:
+class DataDir(NamedTuple):
     """The one folder everything of a user is in (mode 0700)."""
 
     root: Path

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from reprise.app.instance import InstanceLock, Refused, Told, take_or_hand_over
@@ -23,15 +22,15 @@ class Exit(Exception):
         self.code = code
 
 
-@dataclass(slots=True)
 class Prepared:
     """What is known before the first paint. `data` is None when the folder cannot be used; `problems` are sentences."""
 
-    options: Options
-    data: DataDir | None = None
-    lock: InstanceLock | None = None
-    overrides: Mapping[str, Any] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    def __init__(self, options: Options, overrides: Mapping[str, Any]) -> None:
+        self.options = options
+        self.overrides = overrides
+        self.data: DataDir | None = None
+        self.lock: InstanceLock | None = None
+        self.problems: list[str] = []
 
 
 def prepare(options: Options) -> Prepared:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import TYPE_CHECKING
@@ -21,12 +22,12 @@ def start(options: Options, stop: StopRequest) -> int:
     """Check what can be checked, show the window, run until it closes."""
     try:
         _check_interpreter()
-        if not has_display(os.environ):
-            os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+        if "QT_QPA_PLATFORM" not in os.environ and not has_display(os.environ):
+            os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
         from PySide6.QtWidgets import QApplication
 
-        app = QApplication(["reprise"])
+        app = QApplication(["reprise", "-style", "fusion"])
         app.setApplicationName("reprise")
         app.setApplicationDisplayName("Reprise")
         app.setDesktopFileName("reprise")
@@ -40,6 +41,8 @@ def start(options: Options, stop: StopRequest) -> int:
         tell("There is no display: the window runs unseen. Ctrl+C ends it.")
     app.setQuitOnLastWindowClosed(False)
     window = _first_window(prepared)
+    gc.freeze()  # what is there by now is never looked through again
+    gc.enable()
 
     from reprise.app.program import Program
     from reprise.bridge.loop import run

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import select
 import sys
 from contextlib import suppress
 from typing import TextIO
@@ -31,6 +30,8 @@ class Output:
         while left:
             written = raw.write(left)
             if written is None:  # a pipe that does not block, and is full
+                import select  # not before the first paint
+
                 select.select([], [raw], [])
             else:
                 left = left[written:]

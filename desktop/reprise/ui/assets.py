@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QRectF, Qt
-from PySide6.QtGui import QGuiApplication, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QGuiApplication, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 
 from reprise.ui.theme import Theme
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QIcon
 
 # Marks that point along the reading direction; the logo, clock, retry and media marks never turn round.
 _MIRRORED = frozenset({"chevron-left", "chevron-right", "undo", "redo", "wrap", "continue", "sidebar", "external"})
@@ -35,6 +39,8 @@ class Icons:
 
     def icon(self, name: str, px: int = 16) -> QIcon:
         """The icon for a menu or a native control: muted at rest, text colour when active, faint when disabled."""
+        from PySide6.QtGui import QIcon  # of menus: not needed for the first paint
+
         icon = QIcon()
         for mode, token in (
             (QIcon.Mode.Normal, "muted"),

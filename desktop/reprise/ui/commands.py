@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from reprise.ui.language import tr
+from reprise.ui.language import shortcut_text, tr
 from reprise.ui.style import Appearance
 
 
@@ -143,11 +143,6 @@ class Commands(QObject):
 def plain(text: str) -> str:
     """A menu text without its mnemonic."""
     return text.replace("&&", "\0").replace("&", "").replace("\0", "&")
-
-
-def shortcut_text(keys: str) -> str:
-    """A shortcut as this desktop writes it."""
-    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def tooltip(text: str, keys: str, reason: str | None = None) -> str:

@@ -9,10 +9,9 @@ from PySide6.QtCore import QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from reprise.ui.commands import shortcut_text
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.editor import CARET_ROOM, HUGE, Editor
-from reprise.ui.language import tr
+from reprise.ui.language import shortcut_text, tr
 from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from html import escape
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -51,7 +50,8 @@ class Button(QPushButton):
         quiet: bool = False,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(text, parent)
+        super().__init__(parent)  # the one with a text makes PySide look at icons first
+        self.setText(text)
         self._quiet = quiet
         self._look = look
         self.kind = kind
@@ -326,7 +326,7 @@ class Text(QLabel):
             return
         # Rich text only for the fixed line height; the words themselves are escaped.
         line = self._look.theme.line(self._role)
-        words = escape(self._plain).replace("\n", "<br>")
+        words = _escaped(self._plain).replace("\n", "<br>")
         super().setText(f'<p style="-qt-line-height-type: fixed; line-height: {line}px; margin: 0">{words}</p>')
         self.setAccessibleName(self._plain)
 
@@ -348,6 +348,10 @@ class Text(QLabel):
         else:
             self.setMinimumHeight(top + line + bottom)
         super().setContentsMargins(left, top - lift, right, bottom + lift)
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # `html` takes long to import
 
 
 class Elided(QWidget):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl
-from PySide6.QtGui import QDesktopServices, QGuiApplication
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QGuiApplication
 
-from reprise.ui.boot_banner import Notice
 from reprise.ui.language import tr
-from reprise.ui.overlay import Sheet
 
 if TYPE_CHECKING:
     from reprise.bridge.library import Library
@@ -40,6 +38,7 @@ class WindowDeeds(QObject):
 
     def attach(self, library: Library, preferences: Preferences, catalog: Catalog, clock: Clock) -> None:
         """Build what needs the library: the conversation view, the palette, the settings."""
+        from reprise.ui.boot_banner import Notice
         from reprise.ui.conversation_view import ConversationView
 
         window = self._window
@@ -48,7 +47,7 @@ class WindowDeeds(QObject):
         self._view = ConversationView(window.look, window.page, library, catalog, clock)
         self._view.key_entered.connect(window.key_entered)
         self._view.changed.connect(self._changed)
-        self._view.timeline.link_activated.connect(lambda address: QDesktopServices.openUrl(QUrl(address)))
+        self._view.timeline.link_activated.connect(_open_address)
         window.header.model_chosen.connect(self._model_chosen)
         window.header.renamed.connect(lambda title: library.rename(library.current.session_id, title))
         window.header.picker_opening.connect(self.models_changed)
@@ -284,6 +283,8 @@ class WindowDeeds(QObject):
         self._window.commands.refresh()
 
     def _problem(self, sentence: str) -> None:
+        from reprise.ui.boot_banner import Notice
+
         self._window.add_notice(Notice(sentence))
 
     def _preference_changed(self, key: str) -> None:
@@ -329,8 +330,17 @@ class WindowDeeds(QObject):
 
     def _close_sheets(self) -> bool:
         closed = False
+        from reprise.ui.overlay import Sheet
+
         for sheet in self._window.findChildren(Sheet):
             if sheet.is_open:
                 sheet.close_sheet()
                 closed = True
         return closed
+
+
+def _open_address(address: str) -> None:
+    from PySide6.QtCore import QUrl
+    from PySide6.QtGui import QDesktopServices
+
+    QDesktopServices.openUrl(QUrl(address))

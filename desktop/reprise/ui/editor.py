@@ -52,7 +52,12 @@ class Editor(QTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setCursorWidth(0)
-        self.viewport().setAutoFillBackground(False)
+        # Whoever asks Qt for a viewport that Qt made waits until PySide has made every class of widget there is.
+        viewport = QWidget()
+        viewport.setCursor(Qt.CursorShape.IBeamCursor)
+        viewport.setMouseTracking(True)
+        viewport.setAcceptDrops(True)
+        self.setViewport(viewport)
         self._blink = QTimer(self)
         self._blink.timeout.connect(self._toggle_caret)
         self.cursorPositionChanged.connect(self._show_caret)
@@ -193,11 +198,14 @@ class Editor(QTextEdit):
     def _show_caret(self) -> None:
         self._caret_on = True
         flash = QGuiApplication.styleHints().cursorFlashTime()
-        if self.hasFocus() and flash > 0 and self._look.moves:
+        if self.hasFocus() and flash > 0:
             self._blink.start(flash // 2)
         self.viewport().update()
 
     def _toggle_caret(self) -> None:
+        if not self._look.moves:
+            self._blink.stop()
+            return
         self._caret_on = not self._caret_on
         self.viewport().update()
 

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QSizePolicy, QStackedLayout, QWidget
+from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QWidget
 
 from reprise.ui.controls import Button, Elided, Kind
 from reprise.ui.language import tr
-from reprise.ui.menus import add_choice, make_menu
 from reprise.ui.painting import rule
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu
+
     from reprise.domain.messages import ModelRef
     from reprise.domain.models import ModelInfo
-
-TITLE_LIMIT = 64
+    from reprise.ui.title_field import TitleField
 
 
 class Header(QWidget):
@@ -49,14 +49,7 @@ class Header(QWidget):
         self.toggle.clicked.connect(self.sidebar_toggled)
         self.title = Elided(look, Type.TITLE, parent=self)
         self.title.setObjectName("chatTitle")
-        self._editor = QLineEdit(self)
-        self._editor.setObjectName("titleEditor")
-        self._editor.setAccessibleName(tr("Title of the chat"))
-        self._editor.setMaxLength(TITLE_LIMIT)
-        self._editor.setProperty("bare", True)
-        self._editor.returnPressed.connect(self._rename)
-        self._editor.installEventFilter(self)
-        self._editor.hide()
+        self._field: TitleField | None = None
         self.picker = Button(look, kind=Kind.PLAIN, chevron="chevron-down", height=32, padding=8, parent=self)
         self.picker.setObjectName("modelPicker")
         self.picker.setAccessibleName(tr("Model"))
@@ -69,7 +62,6 @@ class Header(QWidget):
         titles.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._titles = QStackedLayout(titles)
         self._titles.addWidget(self.title)
-        self._titles.addWidget(self._editor)
         for widget in (self.toggle, titles, self.picker, self.more):
             self._row.addWidget(widget, 1 if widget is titles else 0, Qt.AlignmentFlag.AlignVCenter)
         look.changed.connect(self._restyle)
@@ -89,6 +81,8 @@ class Header(QWidget):
 
     def open_picker(self) -> None:
         """Open the list of models under the button."""
+        from reprise.ui.menus import add_choice, make_menu  # not needed for the first paint
+
         self.picker_opening.emit()
         menu = make_menu(self)
         menu.setObjectName("modelList")
@@ -111,22 +105,20 @@ class Header(QWidget):
 
     def edit_title(self) -> None:
         """Turn the title into a field."""
-        self._editor.setText(self.title.text())
-        self._titles.setCurrentWidget(self._editor)
-        self._editor.selectAll()
-        self._editor.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        field = self._field or self._add_field()
+        field.setText(self.title.text())
+        self._titles.setCurrentWidget(field)
+        field.selectAll()
+        field.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if watched is self._editor:
-            if event.type() == QEvent.Type.FocusOut:
-                self._stop_editing()
-            elif isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
-                if event.type() == QEvent.Type.ShortcutOverride:
-                    event.accept()
-                    return True
-                self._stop_editing()
-                return True
-        return super().eventFilter(watched, event)
+    def _add_field(self) -> TitleField:
+        from reprise.ui.title_field import TitleField  # not needed for the first paint
+
+        self._field = field = TitleField(self._look, self)
+        field.returnPressed.connect(lambda: self._rename(field.text().strip()))
+        field.left.connect(self._stop_editing)
+        self._titles.addWidget(field)
+        return field
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
@@ -134,8 +126,7 @@ class Header(QWidget):
         rule(painter, 0, self.width(), self.height() - 1, self._look.theme.color("border"))
         painter.end()
 
-    def _rename(self) -> None:
-        title = self._editor.text().strip()
+    def _rename(self, title: str) -> None:
         self._stop_editing()
         if title and title != self.title.text():
             self.renamed.emit(title)
@@ -148,7 +139,6 @@ class Header(QWidget):
         self.setFixedHeight(theme.px(48))
         self._row.setContentsMargins(theme.px(10), 0, theme.px(10), 0)
         self._row.setSpacing(theme.px(6))
-        self._editor.setFont(theme.font(Type.TITLE))
         for widget in (self._place, self.title):  # as high as each other, or the stack puts the title to its top
             widget.setFixedHeight(theme.px(28))
         self.update()

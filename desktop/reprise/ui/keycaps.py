@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from reprise.ui.commands import shortcut_text
+from reprise.ui.language import shortcut_text
 from reprise.ui.painting import baseline, box
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Scheme, Type

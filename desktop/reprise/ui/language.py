@@ -1,10 +1,14 @@
-"""Translation, counting and time in the window's language; the first paint needs no more of the words than this."""
+"""Translation, counting, keys and time in the window's language: all of the words that the first paint needs."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QCoreApplication, QLocale
+from PySide6.QtGui import QKeySequence
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 
 def tr(text: str) -> str:
@@ -32,6 +36,11 @@ def duration(seconds: float) -> str:
     if minutes:
         return tr("{m} min {s} s").format(m=minutes, s=left) if left else tr("{m} min").format(m=minutes)
     return tr("{s} s").format(s=left)
+
+
+def shortcut_text(keys: str) -> str:
+    """A shortcut as this desktop writes it."""
+    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def clock_time(at: datetime, *, seconds: bool = False) -> str:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEasingCurve, QPropertyAnimation
-from PySide6.QtWidgets import QGraphicsOpacityEffect, QWidget
+from PySide6.QtWidgets import QWidget
 
 from reprise.ui.style import Appearance
 
@@ -17,6 +16,9 @@ def appear(widget: QWidget, look: Appearance) -> None:
     widget.show()
     if not look.moves or not widget.window().isVisible():
         return
+    from PySide6.QtCore import QEasingCurve, QPropertyAnimation  # nothing moves in the first paint
+    from PySide6.QtWidgets import QGraphicsOpacityEffect
+
     effect = QGraphicsOpacityEffect(widget)
     widget.setGraphicsEffect(effect)
     fade = QPropertyAnimation(effect, b"opacity", widget)

@@ -14,12 +14,12 @@ from reprise.ui.composer import Composer
 from reprise.ui.controls import Button, Kind, Text
 from reprise.ui.language import tr
 from reprise.ui.painting import box
-from reprise.ui.retry_banner import RetryBanner
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
 if TYPE_CHECKING:
     from reprise.ui.first_run import FirstRun
+    from reprise.ui.retry_banner import RetryBanner
     from reprise.ui.tray import Tray
 
 COLUMN = 760
@@ -46,14 +46,13 @@ class Page(QWidget):
         self.jump = JumpButton(look, self)
         self.jump.clicked.connect(self.jump_wanted)
         self.jump.hide()
-        self.banner = RetryBanner(look, self)
+        self._banner: RetryBanner | None = None
         self.tray: Tray | None = None
         self.composer = Composer(look, self)
         self._quiet = Text(look, "", Type.SMALL, "muted", parent=self)
         self._quiet.setObjectName("composerNote")
         self.composer.refused.connect(self.say)
         self.composer.installEventFilter(self)
-        self.banner.installEventFilter(self)
         look.changed.connect(self.arrange)
 
     def add_first_run(self) -> FirstRun:
@@ -66,6 +65,14 @@ class Page(QWidget):
         self.arrange()
         return self._first_run
 
+    def add_banner(self) -> RetryBanner:
+        """Make what stands on the composer while a turn waits."""
+        from reprise.ui.retry_banner import RetryBanner  # not needed for the first paint
+
+        self._banner = RetryBanner(self._look, self)
+        self._banner.installEventFilter(self)
+        return self._banner
+
     def add_tray(self) -> Tray:
         """Make what stands on the composer."""
         from reprise.ui.tray import Tray  # not needed for the first paint
@@ -73,6 +80,13 @@ class Page(QWidget):
         self.tray = Tray(self._look, self)
         self.tray.installEventFilter(self)
         return self.tray
+
+    @property
+    def banner(self) -> RetryBanner:
+        """The retry banner; RuntimeError before `add_banner`."""
+        if self._banner is None:
+            raise RuntimeError("the retry banner is not made yet")
+        return self._banner
 
     @property
     def first_run(self) -> FirstRun:
@@ -149,7 +163,7 @@ class Page(QWidget):
         note = QRect(side + px(16), top + self.composer.height(), column - px(32), bottom)
         self._quiet.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading)
         _place(self._quiet, note)
-        for above in (self.tray, self.banner):
+        for above in (self.tray, self._banner):
             if above is not None and not above.isHidden():
                 _place(above, QRect(side, top - px(8) - above.height(), column, above.height()))
                 top = above.y()

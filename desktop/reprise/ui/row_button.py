@@ -15,7 +15,8 @@ class RowButton(QPushButton):
     """A row of 32 px with an icon; what stands beside the icon is a subclass's own."""
 
     def __init__(self, look: Appearance, text: str, icon: str, parent: QWidget | None) -> None:
-        super().__init__(text, parent)
+        super().__init__(parent)
+        self.setText(text)
         self._look, self._icon = look, icon
         self.setAccessibleName(text)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)

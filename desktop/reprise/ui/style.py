@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPalette
-from PySide6.QtWidgets import QApplication, QStyle
+from PySide6.QtWidgets import QApplication
 
 from reprise.ui.assets import Icons
 from reprise.ui.theme import Scheme, Theme, Type, load_theme
@@ -65,6 +64,8 @@ class Appearance(QObject):
     @property
     def moves(self) -> bool:
         """False when the system asks for less motion."""
+        from PySide6.QtWidgets import QStyle  # PySide takes long to make it, and the first paint asks nothing of it
+
         style = QApplication.style()
         return style.styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration) > 0
 
@@ -147,7 +148,7 @@ def high_contrast(theme: Theme, system: QPalette) -> Theme:
         elif key.startswith("accent") or key == "focus":
             colors[key] = accent
     colors["on_accent"] = name(QPalette.ColorRole.HighlightedText)
-    return replace(theme, colors=colors)
+    return theme._replace(colors=colors)
 
 
 def apply_style(theme: Theme) -> None:
@@ -155,8 +156,6 @@ def apply_style(theme: Theme) -> None:
     app = QApplication.instance()
     if not isinstance(app, QApplication):
         raise RuntimeError("the window needs a QApplication")
-    if app.style().objectName() != "fusion":
-        app.setStyle("Fusion")
     app.setPalette(palette(theme))
     app.setFont(theme.font(Type.UI))
     app.setStyleSheet(style_sheet(theme))

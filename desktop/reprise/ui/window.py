@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QGuiApplication,
-    QIcon,
     QKeyEvent,
     QMouseEvent,
     QPainter,
@@ -19,10 +18,8 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QApplication, QMenu, QMenuBar, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
-from reprise.ui.boot_banner import BootBanner, Notice
-from reprise.ui.commands import Commands
 from reprise.ui.deeds import WindowDeeds
 from reprise.ui.header import Header
 from reprise.ui.language import tr
@@ -34,9 +31,13 @@ from reprise.ui.theme import Theme
 from reprise.ui.window_state import DEFAULT_SIZE, SMALLEST, WindowState
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QMenu, QMenuBar
+
     from reprise.bridge.library import Library
     from reprise.bridge.preferences import Preferences
     from reprise.domain.ports import Catalog, Clock
+    from reprise.ui.boot_banner import BootBanner, Notice
+    from reprise.ui.commands import Commands
     from reprise.ui.session_deeds import SessionDeeds
     from reprise.ui.toast import Toast
     from reprise.ui.turn_deeds import TurnDeeds
@@ -52,7 +53,9 @@ class MainWindow(QWidget):
         key_entered(str): a key for this run, from Settings or from a pending card (whose turn is retried right after).
     """
 
-    turns: TurnDeeds  # both from `complete` on
+    notices: BootBanner  # these from `complete` on
+    commands: Commands
+    turns: TurnDeeds
     sessions: SessionDeeds
     closing = Signal()
     key_entered = Signal(str)
@@ -65,27 +68,24 @@ class MainWindow(QWidget):
         self.setAccessibleName("Reprise")
         self._state = WindowState(state)
         self.look = Appearance(resources, theme, self._state, self)
-        self.setWindowIcon(QIcon(str(resources / "icons" / "reprise-app.svg")))
+        self._icon = resources / "icons" / "reprise-app.svg"
         self.setMinimumSize(SMALLEST)
         self._shutting = False
         self._sidebar_open = self._state.sidebar_open
         self._sidebar_over = False
         self.sidebar = Sidebar(self.look, self)
         self.header = Header(self.look, self)
-        self.notices = BootBanner(self.look, self)
         self.page = Page(self.look, self)
         self._scrim = _SidebarScrim(self.look, self)
         self._scrim.pressed.connect(self.close_sidebar_over)
         self.sidebar.raise_()
         self.deeds = WindowDeeds(self)
-        self.commands = Commands(self, self.look)
         self._menu: QMenu | None = None
         self._toast: Toast | None = None
         self._bar: QMenuBar | None = None
         self.header.toggle.clicked.connect(self.toggle_sidebar)
         self.header.set_title(tr("New chat"))
         self.header.set_models((), None)
-        self.notices.installEventFilter(self)
         self.look.changed.connect(self._arrange)
         app = QApplication.instance()
         if isinstance(app, QApplication):
@@ -107,6 +107,10 @@ class MainWindow(QWidget):
 
     def complete(self) -> None:
         """Add what need not be in the first paint: commands, menus, the empty page. Does nothing the second time."""
+        from PySide6.QtGui import QIcon
+
+        from reprise.ui.boot_banner import BootBanner
+        from reprise.ui.commands import Commands
         from reprise.ui.menus import main_menu, menu_bar
         from reprise.ui.session_deeds import SessionDeeds
         from reprise.ui.turn_deeds import TurnDeeds
@@ -114,6 +118,10 @@ class MainWindow(QWidget):
 
         if self._menu is not None:
             return
+        self.setWindowIcon(QIcon(str(self._icon)))
+        self.notices = BootBanner(self.look, self)
+        self.notices.installEventFilter(self)
+        self.commands = Commands(self, self.look)
         self.turns = TurnDeeds(self)
         self.sessions = SessionDeeds(self)
         self.commands.add(*commands_of(self.deeds, self.look, self.turns, self.sessions))
@@ -122,6 +130,7 @@ class MainWindow(QWidget):
         self.header.more.clicked.connect(self.open_menu)
         self.sidebar.new_chat_wanted.connect(self.commands.action("newChat").trigger)
         self.sidebar.settings_wanted.connect(self.commands.action("settings").trigger)
+        self.page.add_banner()
         self.page.add_first_run().own_model_wanted.connect(self.commands.action("settings").trigger)
         self.page.order_tabs(self.header.more)
 
@@ -180,7 +189,7 @@ class MainWindow(QWidget):
             self.sidebar.new_chat.setFocus(Qt.FocusReason.OtherFocusReason)
         elif self.sidebar.isHidden():
             self.page.composer.editor.setFocus()
-        self.commands.refresh()
+        self._refresh()
 
     def close_sidebar_over(self, *_: object) -> None:
         """Take the sidebar away where it lies over the page."""
@@ -210,7 +219,7 @@ class MainWindow(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.WindowStateChange:
-            self.commands.refresh()
+            self._refresh()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         if event.type() in (QEvent.Type.Show, QEvent.Type.Hide, QEvent.Type.LayoutRequest):
@@ -247,6 +256,10 @@ class MainWindow(QWidget):
 
     def _focus_changed(self, _old: object, new: object) -> None:
         if isinstance(new, QWidget) and new.window() is self:
+            self._refresh()
+
+    def _refresh(self) -> None:
+        if self._menu is not None:
             self.commands.refresh()
 
     def _arrange(self) -> None:
@@ -264,7 +277,7 @@ class MainWindow(QWidget):
         width = self.width() - beside
         head = self.header.height()
         self.header.setGeometry(self._mirrored(QRect(beside, 0, width, head)))
-        if not self.notices.isHidden():
+        if self._menu is not None and not self.notices.isHidden():
             height = max(px(44), self.notices.height_for(width))
             self.notices.setGeometry(self._mirrored(QRect(beside, head, width, height)))
             head += height
