@@ -128,14 +128,60 @@ def colored_lines(language: str, text: str) -> Iterator[Line]:
     yield tuple(runs)
 
 
+class _Work:
+    """The colouring of one block: of all its lines, or of an open fence's last ones from `first` on."""
+
+    def __init__(self, block: CodeBlock) -> None:
+        self.block = block
+        self._was_open, self._revision, self._count = block.is_open, block.revision, len(block.lines)
+        self.first = _tail_of(block) if block.is_open else 0
+        self._lines = colored_lines(block.language, block.source(self.first))
+        self._done: list[Line] = []
+
+    def go_on(self, until: float) -> bool:
+        """Read lines until there are no more or the time (of `time.perf_counter`) is up; True when all are read."""
+        for line in self._lines:
+            self._done.append(line)
+            if time.perf_counter() > until:
+                return False
+        return True
+
+    def show(self) -> bool:
+        """Give the block its colours; False when it is not what was read any more."""
+        block, done = self.block, self._done
+        changed = block.revision != self._revision
+        if block.is_open is not self._was_open or (changed and not block.is_open):
+            return False
+        if block.is_open:
+            # Of a fence that has grown since, the last line read may have been half of one.
+            done = done[: self._count - self.first - changed]
+        block.set_colors(self.first, done)
+        return True
+
+
+def _tail_of(block: CodeBlock) -> int:
+    """Where to read an open fence from: an empty line at most 20 above what is new, a guess that closing corrects."""
+    start = first = block.colored
+    while start > max(0, first - _CONTEXT) and block.lines[start - 1].strip():
+        start -= 1
+    start = max(start, len(block.lines) - _MOST)
+    length = 0
+    for at in range(len(block.lines) - 1, start - 1, -1):
+        length += len(block.lines[at])
+        if length > _MOST_LENGTH:
+            return at + 1
+    return start
+
+
 class Highlighter(QObject):
     """Works through the code blocks that were seen, newest first, a few milliseconds at a time."""
 
-    def __init__(self, changed: Callable[[CodeBlock], None], parent: QObject) -> None:
+    def __init__(self, changed: Callable[[CodeBlock, int], None], parent: QObject) -> None:
+        """`changed`: called with a block and the line from which it has other colours."""
         super().__init__(parent)
         self._changed = changed
         self._waiting: OrderedDict[CodeBlock, None] = OrderedDict()
-        self._current: tuple[CodeBlock, int, Iterator[Line], list[Line]] | None = None
+        self._current: _Work | None = None
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._work)
@@ -150,7 +196,7 @@ class Highlighter(QObject):
         self._waiting[block] = None
         self._waiting.move_to_end(block)
         if not self._timer.isActive():
-            self._timer.start(_LIVE_MS if block.is_open else 0)
+            self._timer.start(self._pause_ms())
 
     def clear(self) -> None:
         """Forget what was asked."""
@@ -158,45 +204,26 @@ class Highlighter(QObject):
         self._current = None
         self._timer.stop()
 
+    def _next(self) -> CodeBlock:
+        """The newest that waits; one that still grows, which is asked for again and again, after all others."""
+        return next((block for block in reversed(self._waiting) if not block.is_open), next(reversed(self._waiting)))
+
+    def _pause_ms(self) -> int:
+        return _LIVE_MS if self._current is None and self._next().is_open else 0
+
     def _work(self) -> None:
         until = time.perf_counter() + _SLICE_S
         if self._current is None and self._waiting:
-            block = next(reversed(self._waiting))
+            block = self._next()
             if not _lexers.is_ready(block.language):
                 self._timer.start(_LOADING_MS)
                 return
             del self._waiting[block]
-            if block.is_open:
-                self._color_tail(block)
-            else:
-                self._current = (block, block.revision, colored_lines(block.language, block.source()), [])
-        if self._current is not None:
-            block, revision, lines, done = self._current
-            for line in lines:
-                done.append(line)
-                if time.perf_counter() > until:
-                    break
-            else:
-                self._current = None
-                if revision == block.revision:
-                    block.set_colors(0, done)
-                    self._changed(block)
+            self._current = _Work(block)
+        work = self._current
+        if work is not None and work.go_on(until):
+            self._current = None
+            if work.show():
+                self._changed(work.block, work.first)
         if not self.is_idle:
-            self._timer.start(0)
-
-    def _color_tail(self, block: CodeBlock) -> None:
-        """The new lines of an open fence, read from an empty line at most 20 above: a guess that closing corrects."""
-        start = first = block.colored
-        while start > max(0, first - _CONTEXT) and block.lines[start - 1].strip():
-            start -= 1
-        start = max(start, len(block.lines) - _MOST)
-        length = 0
-        for at in range(len(block.lines) - 1, start - 1, -1):
-            length += len(block.lines[at])
-            if length > _MOST_LENGTH:
-                start = at + 1
-                break
-        fresh = list(colored_lines(block.language, block.source(start)))
-        block.set_colors(start, fresh[: len(block.lines) - start])
-        block.colored = len(block.lines)
-        self._changed(block)
+            self._timer.start(self._pause_ms())

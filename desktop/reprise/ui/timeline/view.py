@@ -75,7 +75,7 @@ class Timeline(QAbstractScrollArea):
         self.message_actions = Actions(self)
         self.pointer = Pointer(self)
         self.keys = Keys(self)
-        self.highlighter = Highlighter(self._repaint_block, self)
+        self.highlighter = Highlighter(self._repaint_code, self)
         self.reader = Reader(self.scroller, self._changed, self)
         self._canvas = Canvas(self)
         self._streaming = Streaming(self._stack, self._grow, self._changed, self._forget_live, self)
@@ -310,10 +310,11 @@ class Timeline(QAbstractScrollArea):
         self._canvas.paint(painter, event.rect())
         painter.end()
 
-    def _repaint_block(self, block: Block) -> None:
+    def _repaint_code(self, block: CodeBlock, line: int) -> None:
+        top = block.line_y(line)
         for placed in self.scroller.placed:
             if placed.block is block:
-                self.viewport().update(self.column_left, placed.top, self.column_width, block.height)
+                self.viewport().update(self.column_left, placed.top + top, self.column_width, block.height - top)
 
     # events
 
