@@ -122,7 +122,6 @@ class Header(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        painter.fillRect(self.rect(), self._look.theme.color("page"))
         rule(painter, 0, self.width(), self.height() - 1, self._look.theme.color("border"))
         painter.end()
 

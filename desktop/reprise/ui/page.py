@@ -143,11 +143,6 @@ class Page(QWidget):
         super().resizeEvent(event)
         self.arrange()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self._look.theme.color("page"))
-        painter.end()
-
     def arrange(self) -> None:
         """Put everything on its edge; idempotent."""
         px = self._look.theme.px

@@ -243,11 +243,6 @@ class MainWindow(QWidget):
         event.ignore()
         self.closing.emit()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.fillRect(self.rect(), self.look.theme.color("page"))
-        painter.end()
-
     def _keep_state(self) -> None:
         full = self.isMaximized() or self.isFullScreen()
         self._state.keep(maximized=self.isMaximized(), sidebar=self._sidebar_open)

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 from reprise.domain.deltas import Delta
 from reprise.ui.theme import Theme
 from reprise.ui.timeline.actions import Actions
-from reprise.ui.timeline.block import Block
 from reprise.ui.timeline.canvas import FADE, Canvas
 from reprise.ui.timeline.card import CardPlace
 from reprise.ui.timeline.code import CodeBlock
