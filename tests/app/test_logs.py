@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,21 @@ def test_a_traceback_in_the_log_file_is_redacted(tmp_path: Path) -> None:
     assert "it failed" in written
     assert "Traceback" in written
     assert KEY not in written
+
+
+def test_log_files_are_their_owners_to_read_and_nobody_elses(tmp_path: Path) -> None:
+    """Behaviour P9: the files there are of an earlier version as well."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "reprise.log").touch(0o644)
+    handler = to_file(folder)
+    try:
+        assert isinstance(handler, RotatingFileHandler)
+        handler.doRollover()
+    finally:
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+    assert {file.name: file.stat().st_mode & 0o777 for file in folder.iterdir()} == {
+        "reprise.log": 0o600,
+        "reprise.log.1": 0o600,
+    }

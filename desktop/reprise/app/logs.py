@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -29,10 +30,21 @@ class RedactingFormatter(logging.Formatter):
         return redact(super().format(record))
 
 
+class PrivateFileHandler(RotatingFileHandler):
+    """Writes files that nobody but their owner can read."""
+
+    def _open(self) -> TextIOWrapper:  # of the standard library, to be overridden
+        file = Path(self.baseFilename)
+        file.touch(0o600)
+        if file.stat().st_mode & 0o077:  # of an earlier version
+            file.chmod(0o600)
+        return super()._open()
+
+
 def to_file(folder: Path) -> logging.Handler:
     """Log to `folder` (made if need be). Raises OSError."""
     folder.mkdir(mode=0o700, exist_ok=True)
-    handler = RotatingFileHandler(folder / "reprise.log", maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
+    handler = PrivateFileHandler(folder / "reprise.log", maxBytes=_MAX_BYTES, backupCount=_BACKUPS, encoding="utf-8")
     handler.setFormatter(RedactingFormatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     root = logging.getLogger()
     root.addHandler(handler)
