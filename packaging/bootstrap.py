@@ -9,22 +9,20 @@ runs the whole suite. What only a person can do is printed as one command, with 
 later and nothing else; a second run installs nothing and needs no network.
 """
 
-from __future__ import annotations
-
 import sys
-import time
-
-STARTED = time.monotonic()
 
 
-def start() -> int:
+def start():  # type: () -> int  # noqa: ANN201 - no annotation that Python 2 could not read
     """Hand over to the real work, which only a Python that is new enough can read."""
     if sys.version_info < (3, 11):  # noqa: UP036 - this file is started by whatever Python there is
-        print("Reprise needs Python 3.11 or later; this is {}.{}.".format(*sys.version_info), file=sys.stderr)
+        sys.stderr.write("Reprise needs Python 3.11 or later; this is {}.{}.\n".format(*sys.version_info))
         return 2
+    import time
+
+    started = time.monotonic()
     from bootstrap_commands import main
 
-    return main(sys.argv[1:], __doc__ or "", STARTED)
+    return main(sys.argv[1:], __doc__ or "", started)
 
 
 if __name__ == "__main__":

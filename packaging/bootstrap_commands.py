@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import signal
@@ -22,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROMPT = "Name three colours."
 PICTURE = ROOT / "build" / "first-run.png"
 UNUSABLE = 2  # the window's code where it can ask nobody, among others
+FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)
 ROUNDS = 6  # a library just installed may show that another is missing
 DEVELOPERS = {  # Debian's package: a program it brings, or a font file
     "xvfb": "Xvfb",
@@ -56,6 +58,11 @@ def main(argv: Sequence[str], usage: str, started: float) -> int:
         if error.command:
             say("Run this, then start again:")
             print(f"    {error.command}", flush=True)
+        return 2
+    except OSError as error:
+        if error.errno not in FORBIDDEN:
+            raise
+        say(f"{error.filename or ROOT} cannot be used: {error.strerror}.")
         return 2
     except KeyboardInterrupt:
         return 130

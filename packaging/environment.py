@@ -23,6 +23,8 @@ Say = Callable[[str], None]
 
 _STAMP = "reprise-stamp.json"
 _BUILDING = "reprise-building"
+_GIVEN_UP = "Retry(total=0,"  # in pip's warning that it connected in vain for the last time
+_UNREACHABLE = "their index cannot be reached. Check the network and the proxy settings, then start again."
 _INTERPRETER = ("Scripts", "python.exe") if sys.platform == "win32" else ("bin", "python")
 
 
@@ -149,7 +151,7 @@ class Environment:
         without: dict[str, str] = {}
         self.say("Installing the program's Python packages ...")
         words = self._pip(extras)
-        if words and extras & optional:
+        if words and words != _UNREACHABLE and extras & optional:
             without = {extra: words for extra in extras & optional}
             extras = extras - optional
             words = self._pip(extras)
@@ -173,6 +175,8 @@ class Environment:
         )
         if done.returncode == 0:
             return ""
+        if _GIVEN_UP in done.stderr:  # what pip makes of it in the end, and at length, is a riddle
+            return _UNREACHABLE
         sys.stderr.write(done.stderr)
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR:")]
         return (errors or done.stderr.splitlines() or [f"pip ended with code {done.returncode}"])[-1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import errno
 import json
 import socket
 import subprocess
@@ -44,6 +46,44 @@ def test_what_only_a_person_can_do_is_one_command_and_exit_2(
     printed = capsys.readouterr()
     assert printed.out.strip() == "sudo apt-get install -y libegl1"
     assert "libEGL.so.1" in printed.err
+
+
+def test_a_checkout_that_cannot_be_written_to_is_a_sentence_and_exit_2(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Issue point 2."""
+
+    def refuse(arguments: list[str], started: float) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", "/checkout/.venv")
+
+    monkeypatch.setattr(commands, "run", refuse)
+    assert commands.main(["run"], "", 0.0) == 2
+    assert capsys.readouterr().err == "/checkout/.venv cannot be used: Permission denied.\n"
+
+
+@pytest.mark.parametrize("version", [(2, 7, 18), (3, 10, 13)])
+def test_an_older_python_is_told_which_is_needed(version: tuple[int, ...], tmp_path: Path) -> None:
+    """Issue point 2: a Python of 3.11 or later."""
+    pretend = f"import runpy, sys; sys.version_info = {version}; runpy.run_path(sys.argv[1], run_name='__main__')"
+    command = [sys.executable, "-c", pretend, str(PACKAGING / "bootstrap.py")]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == f"Reprise needs Python 3.11 or later; this is {version[0]}.{version[1]}.\n"
+
+
+def test_every_python_can_read_the_file_that_turns_it_away() -> None:
+    """Issue point 2: nothing in it is newer than Python 2.7, which could not say more than "invalid syntax"."""
+    tree = ast.parse((PACKAGING / "bootstrap.py").read_text("ascii"))
+    younger = (ast.AnnAssign, ast.JoinedStr, ast.NamedExpr, ast.AsyncFunctionDef, ast.Match, ast.Nonlocal)
+    for node in ast.walk(tree):
+        assert not isinstance(node, younger), ast.dump(node)
+        if isinstance(node, ast.FunctionDef):
+            assert node.returns is None
+            assert not node.args.posonlyargs
+            assert not node.args.kwonlyargs
+            assert all(argument.annotation is None for argument in node.args.args)
+        if isinstance(node, ast.ImportFrom):
+            assert node.module != "__future__"
 
 
 DATA = Path("data of a demonstration")

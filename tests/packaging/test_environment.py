@@ -86,3 +86,33 @@ def test_nothing_that_leads_its_python_elsewhere_is_passed_on(
     monkeypatch.setenv("PYTHONPATH", "/elsewhere")
     monkeypatch.setenv("PYTHONHOME", "/elsewhere")
     assert not {"PYTHONPATH", "PYTHONHOME"} & set(environment.environ())
+
+
+def test_without_a_network_one_sentence_says_so(environment: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Issue point 2: what only a person can mend is said in a sentence, not in pip's riddles."""
+    environment.python.unlink()
+    environment.python.write_text(
+        "#!/bin/sh\n"
+        '[ "$1" = -c ] && exit\n'
+        "echo \"WARNING: Retrying (Retry(total=0, connect=None)) after connection broken by 'E'\" >&2\n"
+        "echo 'ERROR: ResolutionImpossible' >&2\n"
+        f"echo asked >>{environment.root}/asked\n"
+        "exit 1\n"
+    )
+    environment.python.chmod(0o700)
+    with pytest.raises(environments.NeedsPerson, match=r"index cannot be reached\. Check the network"):
+        environment.ensure(extras=(), optional=("local",))
+    assert (environment.root / "asked").read_text() == "asked\n"
+    assert "Retry" not in capfd.readouterr().err
+
+
+def test_what_pip_says_of_another_failure_is_passed_on(environment: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    """Issue point 2: the sentence ends with pip's own last reason."""
+    environment.python.unlink()
+    environment.python.write_text(
+        "#!/bin/sh\n[ \"$1\" = -c ] && exit\necho 'note: more' >&2\necho 'ERROR: no wheel' >&2\nexit 1\n"
+    )
+    environment.python.chmod(0o700)
+    with pytest.raises(environments.NeedsPerson, match=r"could not be installed: ERROR: no wheel$"):
+        environment.ensure(extras=("dev",))
+    assert "note: more" in capfd.readouterr().err
