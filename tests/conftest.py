@@ -65,6 +65,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
+def qapp_args() -> list[str]:
+    """The application is told its style as the program tells it (`app/start.py`)."""
+    return ["reprise", "-style", "fusion"]
+
+
+@pytest.fixture(scope="session")
 def full(pytestconfig: pytest.Config) -> bool:
     """Whether the full sizes are wanted."""
     return bool(pytestconfig.getoption("--full"))
