@@ -97,6 +97,24 @@ def test_a_queued_message_can_be_changed_and_taken_off(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_more_messages_than_a_statement_takes_leave_at_once(tmp_path: Path) -> None:
+    """D11: those of another chat and one that is delivered already stay."""
+
+    async def main() -> None:
+        async with opened(tmp_path) as store:
+            await exchange(store, "s", "one")
+            await exchange(store, "other", "one")
+            entries = [await store.log.queue("s", queued(str(number))) for number in range(1002)]
+            foreign = await store.log.queue("other", queued("a"))
+            prompt = await store.log.open_turn("s", user_message("0"), MODEL, queued=entries[0].id)
+            await store.log.unqueue(*entries[:-1], prompt)
+            history = await store.sessions.load("s")
+            assert (history.branch[-1], history.queue) == (prompt, (entries[-1],))
+            assert (await store.sessions.load("other")).queue == (foreign,)
+
+    asyncio.run(main())
+
+
 def test_a_queued_message_stays_wherever_the_leaf_goes(tmp_path: Path) -> None:
     async def main() -> None:
         async with opened(tmp_path) as store:

@@ -226,17 +226,22 @@ class ScriptedQuestions:
 
 
 class FaultyLog:
-    """The real log, with faults on cue: calls named in `refuse` fail, those in `hold` wait for `release` first."""
+    """The real log, with faults on cue: calls named in `refuse` fail, those in `hold` wait for `release` first.
+
+    `calls` has the names of all of them, in order.
+    """
 
     def __init__(self, log: Log, *, refuse: Collection[str] = (), hold: Collection[str] = ()) -> None:
         self._log = log
         self._refuse = refuse
         self._hold = hold
+        self.calls: list[str] = []
         self.entered = asyncio.Event()
         self.release = asyncio.Event()
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self._log, name)
+        self.calls.append(name)
 
         async def refused(*_: object, **__: object) -> None:
             raise LogError("The disk is full.")

@@ -228,10 +228,11 @@ class LiveHistory:
         self._changed(self._session)
         return changed
 
-    async def unqueue(self, entry: Entry) -> None:
-        """Take a message off the queue."""
-        await self._log.unqueue(entry)
-        self._queue = tuple(waiting for waiting in self._queue if waiting.id != entry.id)
+    async def unqueue(self, *entries: Entry) -> None:
+        """Take messages off the queue."""
+        await self._log.unqueue(*entries)
+        gone = {entry.id for entry in entries}
+        self._queue = tuple(waiting for waiting in self._queue if waiting.id not in gone)
         self._changed(self._session)
 
     # -- memory

@@ -106,8 +106,8 @@ class MessageQueue(QObject):
         self.look()
         if text:
             self.given_back.emit(text)
-        for entry in entries:
-            self._writes.start(self._live.unqueue(entry), "unqueue")
+        if entries:
+            self._writes.start(self._live.unqueue(*entries), "unqueue")
 
     async def _edit(self, entry: Entry, text: str) -> None:
         try:

@@ -109,8 +109,8 @@ class Log(Protocol):
     async def requeue(self, entry: Entry, queued: Queued) -> Entry:
         """Change a queued message in its place."""
 
-    async def unqueue(self, entry: Entry) -> None:
-        """Take a message off the queue; nothing when it is delivered already."""
+    async def unqueue(self, *entries: Entry) -> None:
+        """Take messages off the queue, all of them or none; one that is delivered already stays on its branch."""
 
 
 class HoldResult(StrEnum):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -28,6 +29,8 @@ from reprise.storage.database import Database
 from reprise.storage.ids import Ids
 from reprise.storage.rows import QUEUED, clean, decode, encode, stamp
 from reprise.storage.tables import EntryRow, SessionRow
+
+_AT_ONCE = 500  # rows in one statement: some builds of SQLite take no more than 999 variables
 
 
 class SqliteLog:
@@ -63,7 +66,7 @@ class SqliteLog:
                 parent = require_prompt(db, session, beside)
             if queued is not None:
                 require_queued(db, session, queued)
-                _delete_queued(db, session, queued)
+                _delete_queued(db, [queued])
             if found is None:
                 SessionRow.insert(
                     id=session,
@@ -186,9 +189,11 @@ class SqliteLog:
 
         return await self._database.write(write)
 
-    async def unqueue(self, entry: Entry) -> None:
+    async def unqueue(self, *entries: Entry) -> None:
         def write(db: SqliteDatabase) -> None:
-            _delete_queued(db, entry.session, entry.id)
+            ids = [entry.id for entry in entries]
+            for start in range(0, len(ids), _AT_ONCE):
+                _delete_queued(db, ids[start : start + _AT_ONCE])
 
         await self._database.write(write)
 
@@ -247,9 +252,8 @@ def _rewrite(db: SqliteDatabase, entry: Entry, data: Attempt | Queued) -> Entry:
     return replace(entry, data=decode(kind, text))
 
 
-def _delete_queued(db: SqliteDatabase, session: str, queued: str) -> None:
-    waiting = (EntryRow.id == queued) & (EntryRow.session == session) & (EntryRow.kind == QUEUED)
-    EntryRow.delete().where(waiting).execute(db)
+def _delete_queued(db: SqliteDatabase, ids: Sequence[str]) -> None:
+    EntryRow.delete().where(EntryRow.id.in_(ids) & (EntryRow.kind == QUEUED)).execute(db)
 
 
 def _set_model(db: SqliteDatabase, session: str, model: ModelRef) -> None:
