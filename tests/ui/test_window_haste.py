@@ -1,4 +1,4 @@
-"""A person is faster than the disk: second presses, further keys and many messages while something is being stored."""
+"""A person is faster than the disk: second presses, and further keys while something is being stored."""
 
 from __future__ import annotations
 
@@ -8,42 +8,10 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
-from reprise.ui.tray import Waiting
 from support.window import WindowStage, texts, visible
 
 pytestmark = pytest.mark.slow_callbacks
 REFUSED = {"fail": {"kind": "bad_request", "status": 400, "message": "no"}}
-HANG = {"hang": True}
-
-
-def test_many_messages_can_wait_and_come_and_go(act: Callable[..., None]) -> None:
-    """I5: the tray is rebuilt at each change, and takes along all that stood in it."""
-
-    async def scene(stage: WindowStage) -> None:
-        await stage.send("go")
-        for number in range(60):
-            await stage.send(f"message {number}")
-        assert [each.text() for each in visible(stage, "trayText")][-1] == "56 more"
-        visible(stage, "showAllQueuedButton")[0].click()
-        await stage.drain()
-        assert len(visible(stage, "removeQueuedButton")) == 12
-        while visible(stage, "removeQueuedButton"):
-            visible(stage, "removeQueuedButton")[0].click()
-            await stage.drain()
-        assert not stage.find("composerTray").isVisible()
-
-    act(scene, [HANG])
-
-
-def test_a_huge_message_does_not_hold_the_window_by_its_line(act: Callable[..., None]) -> None:
-    """I5: one line shows its beginning, and no more of it is measured."""
-
-    async def scene(stage: WindowStage) -> None:
-        tray = stage.find("composerTray")
-        tray.set_waiting([Waiting("a", "word " * 400_000, follows_up=False)])
-        assert len(visible(stage, "trayText")[0].text()) < 1000
-
-    act(scene)
 
 
 @pytest.mark.parametrize("again", ["the same prompt", "another prompt", "the command"])

@@ -352,7 +352,8 @@ class Course(QObject):
                 if due := self.queue.due():
                     self._begin(lambda turn: turn.deliver(due))
             elif outcome is Outcome.STOPPED or not is_pending:
-                self.queue.give_back_all()
+                # Behind what the end of a turn has the window do: together the two may hold it too long.
+                self.writes.start(self._give_back(), "give back")
         self.record_choices()
 
     async def _enqueue(self, text: str, delivery: Delivery) -> None:
@@ -364,6 +365,9 @@ class Course(QObject):
         else:
             self._sending = None
             self.text_stored.emit(text)
+
+    async def _give_back(self) -> None:
+        self.queue.give_back_all()
 
     async def _record_choices(self) -> None:
         async with self.live.writing:

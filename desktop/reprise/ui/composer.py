@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DRAFT_DELAY_MS = 500
 ONE_LINE = 1_000  # characters: more are wider than any composer
+MANY_LINES = 100  # more than 40 % of any window shows
 
 
 class Turn(StrEnum):
@@ -209,6 +210,8 @@ class Composer(QWidget):
         document = self._documents.get(session)
         if document is None or not text:
             return
+        if session == self._key and text.count("\n") > MANY_LINES:
+            self._make_room()  # a size taken now saves laying it out twice
         cursor = QTextCursor(document)
         cursor.insertText(text if document.isEmpty() else f"{text}\n\n")
         self._note_text(session, cursor)

@@ -15,7 +15,7 @@ from reprise.domain.failures import Failure
 from reprise.domain.messages import Message, ModelRef, Role
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Delivery, Entry, Queued, answered_entry, newest_partial, prompt_entry
+from reprise.domain.sessions import Attempt, Delivery, Entry, answered_entry, newest_partial, prompt_entry
 from reprise.domain.turns import AwaitingAnswer
 from reprise.ui.announce import announce
 from reprise.ui.composer import Turn
@@ -37,7 +37,6 @@ from reprise.ui.timeline_items import (
     items_of,
     partial_deltas,
 )
-from reprise.ui.tray import Waiting
 from reprise.ui.turn_card import TurnCard
 from reprise.ui.words import cut_note, failure_sentence, open_wait_words, refusal
 
@@ -366,15 +365,9 @@ class ConversationView(QObject):
 
     def _show_tray(self) -> None:
         conversation = self.conversation
-        self._tray.set_editing(self._page.composer.is_editing)
-        waiting = [(entry.id, entry.data) for entry in conversation.queue.entries()]
-        self._tray.set_waiting(
-            [
-                Waiting(key, queued.message.text, queued.delivery is Delivery.FOLLOW_UP)
-                for key, queued in waiting
-                if isinstance(queued, Queued)
-            ]
-        )
+        is_edit = self._page.composer.is_editing
+        edit = tr("Editing a prompt. Sending it makes another version; this one stays.") if is_edit else ""
+        self._tray.tell(edit, conversation.queue.entries())
 
     def _tail_changed(self, at_tail: bool) -> None:
         self._page.jump.setVisible(not at_tail and not self._page.first_run.isVisible())

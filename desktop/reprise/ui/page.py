@@ -79,6 +79,7 @@ class Page(QWidget):
 
         self.tray = Tray(self._look, self)
         self.tray.installEventFilter(self)
+        self.arrange()
         return self.tray
 
     @property
@@ -114,7 +115,9 @@ class Page(QWidget):
         chain: list[QWidget] = [before, *(self._first_run.rows() if self._first_run else ())]
         if self._timeline is not None:
             chain.append(self._timeline)
-        chain += [banner.now, banner.later, banner.cancel, composer.editor, composer.button]
+        chain += [banner.now, banner.later, banner.cancel]
+        chain += self.tray.stops() if self.tray is not None else []
+        chain += [composer.editor, composer.button]
         for first, second in pairwise(chain):
             QWidget.setTabOrder(first, second)
 
@@ -158,6 +161,8 @@ class Page(QWidget):
         note = QRect(side + px(16), top + self.composer.height(), column - px(32), bottom)
         self._quiet.setAlignment(Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading)
         _place(self._quiet, note)
+        if self.tray is not None:
+            self.tray.set_limit(min(round(self.window().height() * 0.4), top - px(8)))
         for above in (self.tray, self._banner):
             if above is not None and not above.isHidden():
                 _place(above, QRect(side, top - px(8) - above.height(), column, above.height()))

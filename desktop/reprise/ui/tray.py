@@ -1,39 +1,27 @@
-"""What stands on the composer: the prompt that is being edited, and the messages that wait for their delivery."""
+"""What stands on the composer: what is being edited in it, and the messages that wait for their delivery."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QWidget
 
-from reprise.ui.controls import Button, Elided, Glyph, Kind
-from reprise.ui.language import tr
+from reprise.domain.sessions import Entry
+from reprise.ui.language import counted, tr
 from reprise.ui.painting import box
+from reprise.ui.queue_list import QueueList
 from reprise.ui.style import Appearance
-from reprise.ui.theme import Type
+from reprise.ui.tray_line import LINE, TrayLine
 
-_SHOWN, _MOST = 4, 12
-_READ = 500  # characters of a message: more than a line shows
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A queued message: its id, its text, and whether it waits for the whole turn to end."""
-
-    key: str
-    text: str
-    follows_up: bool
+_SHOWN = 4
 
 
 class Tray(QWidget):
-    """One line each, hidden while there is nothing to say.
+    """One line each, hidden while there is nothing to say, and never higher than its limit.
 
     Signals:
         edit_cancelled(): the edit is to be given up.
-        edit_wanted(str), removed(str): a queued message is to come back into the composer, or to go; its id.
+        edit_wanted(str), removed(str): a queued message is to be edited, or to go; its id.
     """
 
     edit_cancelled = Signal()
@@ -44,25 +32,55 @@ class Tray(QWidget):
         super().__init__(parent)
         self.setObjectName("composerTray")
         self._look = look
-        self._editing = False
-        self._waiting: tuple[Waiting, ...] = ()
-        self._shows_all = False
-        self._column = QVBoxLayout(self)
-        self._lines: list[QWidget] = []
-        look.changed.connect(self._restyle)
+        self._limit = 0
+        self._waiting: tuple[Entry, ...] = ()
+        self._edited = self._editing = ""
+        self._is_open = False
+        self._edit = TrayLine(look, "close", parent=self)
+        self._edit.name_button(0, tr("Give up the edit"), "cancelEditButton")
+        self._cancel = self._edit.buttons[0]
+        self._cancel.clicked.connect(self.edit_cancelled)
+        self._list = QueueList(look, self._cancel, self)
+        self._list.edit_wanted.connect(self.edit_wanted)
+        self._list.removed.connect(self.removed)
+        self._more = TrayLine(look, "chevron-up", parent=self)
+        self._more.name_button(0, tr("Show all"), "showAllQueuedButton")
+        self._toggle = self._more.buttons[0]
+        self._toggle.clicked.connect(self._open_or_close)
+        QWidget.setTabOrder(self._cancel, self._toggle)
+        self._grid = QGridLayout(self)
+        self._grid.setSpacing(0)
+        self._grid.setColumnStretch(0, 1)
+        for row, part in enumerate((self._edit, self._list, self._more)):
+            self._grid.addWidget(part, row, 0)
+            part.hide()
+        self._grid.addWidget(self._list.bar, 1, 1)
+        look.changed.connect(self._settle)
         self.hide()
 
-    def set_editing(self, editing: bool) -> None:
-        """Say, or no longer, that a prompt is being edited."""
-        if editing != self._editing:
-            self._editing = editing
-            self._rebuild()
+    def tell(self, edit: str, waiting: tuple[Entry, ...], edited: str = "") -> None:
+        """Show what is being edited ("" = nothing) and the queued messages, the next one first.
 
-    def set_waiting(self, waiting: Sequence[Waiting]) -> None:
-        """Show the queued messages, the next one first."""
-        if tuple(waiting) != self._waiting:
-            self._waiting = tuple(waiting)
-            self._rebuild()
+        `edited` is the id of the one among them that is being edited.
+        """
+        if (edit, edited, waiting) == (self._editing, self._edited, self._waiting):
+            return
+        self._editing, self._edited, self._waiting = edit, edited, waiting
+        if not waiting:
+            self._is_open = False
+        self._edit.say("edit", edit)
+        self._edit.setVisible(bool(edit))
+        self._settle()
+
+    def set_limit(self, height: int) -> None:
+        """The most it may take (40 % of the window); it shows one message all the same."""
+        if height != self._limit:
+            self._limit = height
+            self._settle()
+
+    def stops(self) -> list[QWidget]:
+        """Where Tab stops, in reading order."""
+        return [self._cancel, *self._list.buttons, self._toggle]
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
@@ -70,70 +88,30 @@ class Tray(QWidget):
         box(painter, self.rect(), theme.px(10), theme.color("surface"), theme.color("border"))
         painter.end()
 
-    def _rebuild(self) -> None:
-        for line in self._lines:
-            self._column.removeWidget(line)
-            line.hide()
-            line.deleteLater()
-        self._lines = []
-        if self._editing:
-            words = tr("Editing a prompt. Sending it makes another version; this one stays.")
-            cancel = self._button("close", tr("Give up the edit"))
-            cancel.setObjectName("cancelEditButton")
-            cancel.clicked.connect(self.edit_cancelled)
-            self._add_line("edit", words, cancel)
-        shown = _MOST if self._shows_all else _SHOWN
-        for waiting in self._waiting[:shown]:
-            edit = self._button("edit", tr("Back into the composer"))
-            edit.setObjectName("editQueuedButton")
-            edit.clicked.connect(lambda _checked=False, key=waiting.key: self.edit_wanted.emit(key))
-            remove = self._button("close", tr("Do not send this"))
-            remove.setObjectName("removeQueuedButton")
-            remove.clicked.connect(lambda _checked=False, key=waiting.key: self.removed.emit(key))
-            when = tr("After this reply: {text}") if waiting.follows_up else tr("Next: {text}")
-            text = when.format(text=" ".join(waiting.text[:_READ].split()))
-            self._add_line("clock" if waiting.follows_up else "send", text, edit, remove)
-        if (more := len(self._waiting) - shown) > 0:
-            all_ = self._button("chevron-up", tr("Show all"))
-            all_.setObjectName("showAllQueuedButton")
-            all_.clicked.connect(self._show_all)
-            self._add_line("more", tr("{n} more").format(n=more), all_)
-        self._restyle()
-        self.setVisible(bool(self._lines))
+    def _open_or_close(self) -> None:
+        self._is_open = not self._is_open
+        self._settle()
 
-    def _show_all(self) -> None:
-        self._shows_all = True
-        self._rebuild()
-
-    def _button(self, icon: str, name: str) -> Button:
-        button = Button(self._look, kind=Kind.ICON, icon=icon, parent=self)
-        button.setAccessibleName(name)
-        button.setToolTip(name)
-        return button
-
-    def _add_line(self, icon: str, words: str, *buttons: Button) -> None:
-        # A widget of its own: it takes its layout and all that stands in it along when it goes.
-        line = QWidget(self)
-        row = QHBoxLayout(line)
-        text = Elided(self._look, Type.UI, "muted", line)
-        text.setObjectName("trayText")
-        text.set_text(words)
-        row.addWidget(Glyph(self._look, icon, "muted", 16, line))
-        row.addWidget(text, 1)
-        for button in buttons:
-            row.addWidget(button)
-        self._column.addWidget(line)
-        line.show()
-        self._lines.append(line)
-
-    def _restyle(self) -> None:
+    def _settle(self) -> None:
         px = self._look.theme.px
-        self._column.setContentsMargins(px(16), px(4), px(8), px(4))
-        self._column.setSpacing(0)
-        for line in self._lines:
-            if (row := line.layout()) is not None:
-                row.setContentsMargins(0, px(2), 0, px(2))
-                row.setSpacing(px(6))
-        rows = len(self._lines)
-        self.setFixedHeight(px(8) + rows * px(32))
+        count = len(self._waiting)
+        edits, folds = bool(self._editing), count > _SHOWN
+        room = max(1, (self._limit - px(8)) // px(LINE) - edits - folds)
+        rows = min(count, room if self._is_open else min(_SHOWN, room))
+        self._list.show_messages(self._waiting, self._edited, rows)
+        self._list.set_scrolls(self._is_open or not folds)
+        self._list.setVisible(count > 0)
+        if folds:
+            if self._is_open:
+                words, name = counted(count, tr("1 message waits"), tr("{n} messages wait")), tr("Show fewer")
+            else:
+                words, name = counted(count - rows, tr("1 more"), tr("{n} more")), tr("Show all")
+            self._more.say("more", words)
+            self._more.name_button(0, name, "showAllQueuedButton")
+            self._toggle.set_icon("chevron-down" if self._is_open else "chevron-up", 16)
+        self._more.setVisible(folds)
+        self._grid.setContentsMargins(px(16), px(4), 0, px(4))
+        self._grid.setColumnMinimumWidth(1, px(10))  # of the bar, whether it is there or not: no button moves
+        self.setFixedHeight(px(8) + (edits + rows + folds) * px(LINE))
+        self.setVisible(edits or count > 0)
         self.update()
