@@ -13,17 +13,28 @@ from reprise.domain.seam import COUNTS_FROM, LINE_COUNTS_FROM, LOOKS_BACK, Seam
 
 
 def joined(before: str, pieces: Sequence[str], *, prefilled: bool = False) -> str:
+    """All of it, none of it passed by halves of characters."""
     seam = Seam(before, prefilled=prefilled)
-    return before + "".join(seam.feed(piece) for piece in pieces) + seam.end()
+    passed = [*(seam.feed(piece) for piece in pieces), seam.end()]
+    for piece in passed:
+        piece.encode()  # raises for a half
+    return before + "".join(passed)
 
 
 def chunked(text: str, cuts: Sequence[int]) -> list[str]:
-    """`text` in pieces, cut at these places."""
-    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
-    return [text[start:end] for start, end in pairwise(places)]
+    """`text` in pieces, cut at these places between UTF-16 units, as JSON escapes can cut it."""
+    data = text.encode("utf-16-le")
+    places = sorted({0, len(data), *(cut * 2 % (len(data) + 2) for cut in cuts)})
+    return [data[start:end].decode("utf-16-le", "surrogatepass") for start, end in pairwise(places)]
 
 
 CUTS = st.lists(st.integers(0, 5000), max_size=30)
+CLUSTERS = st.lists(
+    st.sampled_from(
+        ["e\u0301", "👩\u200d💻", "👍🏽", "🇫🇷", "❤\ufe0f", "क्षि", "\u0301", "\u200d", "a", "bc ", "\n", "😀"]
+    ),
+    max_size=40,
+).map("".join)
 STORY = "".join(f"Sentence number {n} of the story is here.\n" for n in range(40)) + "And then the fox ran into the"
 
 
@@ -121,3 +132,37 @@ def test_a_provider_that_goes_on_in_mid_text_loses_no_character_of_its_own() -> 
     assert (
         joined("a list of\nthings: x", ["a list of\nthings: x and y"], prefilled=True) == "a list of\nthings: x and y"
     )
+
+
+@given(CLUSTERS, st.integers(0, 500), CUTS, st.booleans())
+def test_a_text_that_breaks_off_anywhere_goes_on_as_itself(
+    text: str, at: int, cuts: list[int], all_again: bool
+) -> None:
+    """N8: in mid-emoji, before an accent, between the halves of a character; said on or said again from the start."""
+    at %= len(text) + 1
+    before, after = text[:at], text[at:]
+    assume(not after.startswith(before))
+    if all_again and len(before.strip()) >= LINE_COUNTS_FROM and any(char.isalnum() for char in before):
+        after = text
+    assert joined(before, chunked(after, cuts), prefilled=True) == text
+
+
+@given(CLUSTERS, CLUSTERS, st.integers(COUNTS_FROM, LOOKS_BACK), CUTS)
+def test_a_repeated_tail_of_joined_characters_is_not_doubled(said: str, rest: str, size: int, cuts: list[int]) -> None:
+    """N8: wherever the tail begins, wherever the text broke off, and however the continuation is cut."""
+    before = f"What was said: {said}"
+    tail = before[-size:]
+    whole = joined(before, chunked(tail + rest, cuts))
+    assert whole == joined(before, [tail + rest])
+    assert (before + rest).endswith(whole[len(before) :])
+    if not said:
+        assert whole == before + rest
+
+
+def test_half_a_character_is_compared_with_its_other_half() -> None:
+    """N8: it is neither a reason to say it all twice nor shown by itself."""
+    seam = Seam("Once upon a time 😀")
+    assert seam.feed("upon a time \ud83d") == ""
+    assert seam.feed("\ude00 there") == " there"
+    assert seam.feed(" was\ud83d") == " was"
+    assert seam.feed("\ude00") == "😀"

@@ -133,7 +133,9 @@ def test_a_lone_surrogate_can_be_sent() -> None:
         ([chunk(content="\ud83d"), chunk(content="\ude00")], "", "😀"),
         ([chunk(reasoning_content="\ud83d"), chunk(reasoning_content="\ude00")], "😀", ""),
         ([chunk(content="a\ud83dc")], "", "a\ufffdc"),
-        ([chunk(content="a\ud83d")], "", "a\ufffd"),
+        ([chunk(content="a\ud83d"), chunk("stop")], "", "a\ufffd"),
+        ([chunk(content="a\ud83d")], "", "a"),
+        ([chunk(content="a\ud83d"), chunk("length")], "", "a"),
         ([{"choices": [{"text": "old wire", "finish_reason": None}]}], "", "old wire"),
         ([{"choices": [{"index": 1, "delta": {"content": "b"}}, {"index": 2, "delta": {"content": "x"}}]}], "", "b"),
         ([{"choices": [{"delta": {"content": "b"}}]}, {"choices": [{"message": {"content": "b"}}]}], "", "b"),
@@ -147,6 +149,13 @@ def test_text_and_reasoning_wherever_they_stand(values: list[Any], thinking: str
     partial, reader, _ = read(*values)
     assert (partial.thinking, partial.text) == (thinking, text)
     assert reader.failure is None
+
+
+def test_half_a_character_before_an_error_is_no_part_of_what_arrived() -> None:
+    """D5, N8: a partial is gone on from, and its end has to be what was said."""
+    partial, reader, _ = read(chunk(reasoning_content="a\ud83d", content="b\ud83d"), {"error": {"message": "down"}})
+    assert reader.failure is not None
+    assert (partial.thinking, partial.text) == ("a", "b")
 
 
 def test_thinking_comes_before_text_of_the_same_event() -> None:

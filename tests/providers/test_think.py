@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reprise.domain.deltas import Partial, TextDelta
-from reprise.providers.surrogates import SurrogateJoiner, whole
+from reprise.domain.surrogates import SurrogateJoiner, whole
 from reprise.providers.think import ThinkSplitter
 
 

@@ -70,6 +70,11 @@ class ModelRef:
 _CUT_REASONS = frozenset({"length", "max_tokens", "max_output_tokens"})
 
 
+def stops_short(finish_reason: str | None) -> bool:
+    """Whether a provider's word for why a reply ended says that the output limit cut it (behaviour L13)."""
+    return finish_reason is not None and finish_reason.lower() in _CUT_REASONS
+
+
 @dataclass(frozen=True, slots=True)
 class ReplyInfo:
     """What is known about a reply beside its parts.
@@ -91,7 +96,7 @@ class ReplyInfo:
     @property
     def is_cut(self) -> bool:
         """The provider stopped at the output limit (behaviour L13, D9)."""
-        return self.finish_reason is not None and self.finish_reason.lower() in _CUT_REASONS
+        return stops_short(self.finish_reason)
 
 
 @dataclass(frozen=True, slots=True)

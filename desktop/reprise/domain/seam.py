@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from reprise.domain.surrogates import SurrogateJoiner
+
 LOOKS_BACK = 400
 """How far back in the text before a repetition may begin, in characters; it may also begin at the very start."""
 
@@ -18,6 +20,9 @@ class Seam:
     Models asked to go on often begin with the last words or the last line again, and some begin from the first word.
     Text is held back only while it could still be such a repetition; of several the longest is left out, and
     everything behind it passes unchanged. The work is linear in what is held.
+
+    A piece may end in half a character: that half passes with the other one, and is compared with it. A mark that
+    joins the character before it (an accent, the rest of a joined emoji) is a character here like any other.
     """
 
     def __init__(self, before: str, *, prefilled: bool = False) -> None:
@@ -26,9 +31,13 @@ class Seam:
         self._held = ""
         self._could_begin = _beginnings(before, prefilled=prefilled)
         self._repeated = 0
+        self._joiner = SurrogateJoiner()
 
     def feed(self, text: str) -> str:
         """What passes of the next piece of the continuation, together with what was held before it."""
+        return self._take(self._joiner.feed(text))
+
+    def _take(self, text: str) -> str:
         if not self._could_begin:
             return text
         held, before = len(self._held), self._before
@@ -46,8 +55,9 @@ class Seam:
 
     def end(self) -> str:
         """What is still held back when the continuation is complete, a whole repetition left out."""
+        passed = self._take(self._joiner.flush())
         self._could_begin = []
-        return self._pass()
+        return passed + self._pass()
 
     def _pass(self) -> str:
         passed, self._held = self._held[self._repeated :], ""

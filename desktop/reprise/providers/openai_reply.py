@@ -8,11 +8,11 @@ from typing import Any
 
 from reprise.domain.deltas import Delta, FinishDelta, ThinkingDelta, UsageDelta
 from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import Usage
+from reprise.domain.messages import Usage, stops_short
+from reprise.domain.surrogates import SurrogateJoiner, whole
 from reprise.providers.http_failures import Exchange, failure_in_stream, failure_of_finish, kind_of_words
 from reprise.providers.provider_words import clean, parse_json, redact
 from reprise.providers.sse import ServerEvent
-from reprise.providers.surrogates import SurrogateJoiner, whole
 from reprise.providers.think import ThinkSplitter
 from reprise.providers.tool_calls import ToolCallMerger
 from reprise.providers.wire_models import WireChoice, WireChunk, WireMessage, WireToolCall, WireUsage
@@ -81,11 +81,11 @@ class ReplyReader:
 
     def end(self) -> list[Delta]:
         """What was held back, once nothing more comes."""
-        return self._held()
+        return self._held(broke_off=not self.is_complete)
 
     def _fail(self, failure: Failure) -> list[Delta]:
         self.failure = failure
-        return self._held()
+        return self._held(broke_off=True)
 
     def _unreadable(self, name: str, data: str) -> Failure:
         shown = redact(clean(data[:200]), self._exchange.secrets)
@@ -117,7 +117,7 @@ class ReplyReader:
         reason = whole(choice.finish_reason or "").strip()
         if reason and reason != self.finish_reason:
             self.finish_reason = reason
-            yield from self._held()
+            yield from self._held(broke_off=stops_short(reason))
             yield FinishDelta(reason)
 
     def _message(self, message: WireMessage, *, is_whole: bool = False) -> Iterator[Delta]:
@@ -145,11 +145,11 @@ class ReplyReader:
             self.has_content = True
             yield from self._splitter.feed(joined)
 
-    def _held(self) -> list[Delta]:
+    def _held(self, *, broke_off: bool = False) -> list[Delta]:
         deltas: list[Delta] = []
-        if thought := self._thinking.flush():
+        if thought := self._thinking.flush(broke_off=broke_off):
             deltas.append(ThinkingDelta(thought))
-        if text := self._text.flush():
+        if text := self._text.flush(broke_off=broke_off):
             deltas += self._splitter.feed(text)
         return [*deltas, *self._splitter.flush(), *self._calls.flush()]
 

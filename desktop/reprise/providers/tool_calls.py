@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from reprise.domain.deltas import ToolCallDelta
+from reprise.domain.surrogates import SurrogateJoiner, whole
 from reprise.providers.provider_words import json_or_none
-from reprise.providers.surrogates import SurrogateJoiner, whole
 from reprise.providers.wire_models import WireToolCall
 
 

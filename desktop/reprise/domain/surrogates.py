@@ -25,10 +25,10 @@ class SurrogateJoiner:
             text = text[: tail.start()]
         return whole(text)
 
-    def flush(self) -> str:
-        """What is still held once the text is over."""
+    def flush(self, *, broke_off: bool = False) -> str:
+        """What is still held once the text is over. Of a text that broke off, half a character was no part yet."""
         held, self._held = self._held, ""
-        return whole(held)
+        return "" if broke_off else whole(held)
 
 
 def whole(text: str) -> str:
