@@ -108,6 +108,25 @@ def test_details_list_the_attempts_with_times(act: Callable[..., None]) -> None:
     act(scene, *[[LIMITED]] * 4)
 
 
+@pytest.mark.parametrize("failures", [1, 3])
+def test_after_a_cancelled_wait_nothing_says_that_the_program_gave_up(act: Callable[..., None], failures: int) -> None:
+    """D6, N19: after the first wait as after the last one there is; the attempt says what ended it."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        for delay in (5, 10)[: failures - 1]:
+            await stage.clock.advance(delay)
+        QTest.keyClick(stage.window.page.composer.editor, Qt.Key.Key_Escape)
+        await stage.drain()
+        stage.find("detailsButton").click()
+        said = [child.accessibleName() for child in card(stage).findChildren(QWidget)]
+        assert any(text.startswith(f"{failures}, ") and text.endswith("wait cancelled") for text in said)
+        assert any(text.endswith("You cancelled the wait for the next try.") for text in said)
+        assert not any("gave up" in text or "have ended" in text for text in said)
+
+    act(scene, *[[LIMITED]] * failures)
+
+
 def test_a_refused_key_is_asked_for_inside_the_card(act: Callable[..., None]) -> None:
     """ux section 2: the fix is the first button, and Save and retry ends the trouble."""
 

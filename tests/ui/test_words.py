@@ -132,6 +132,41 @@ def test_attempts_say_what_each_came_to_and_what_followed() -> None:
     ]
 
 
+DOWN = Failure(FailureKind.SERVER, "down", retryable=True)
+
+
+def failed(number: int, retry: int, retries: int = 2, *, model: ModelRef = MODEL, failure: Failure = DOWN) -> Attempt:
+    """Attempt `number` of a round; no retry of it is scheduled any more."""
+    return Attempt(model, number, AttemptState.FAILED, (), failure, NOW, retry, retries)
+
+
+@pytest.mark.parametrize(
+    ("attempts", "then", "again"),
+    [
+        ([failed(1, 1), failed(2, 2), failed(3, 2)], "gave up", "The automatic retries have ended."),
+        ([failed(1, 1)], "wait cancelled", "You cancelled the wait"),
+        ([failed(1, 1), failed(2, 2)], "wait cancelled", "You cancelled the wait"),
+        ([failed(1, 1, 1), failed(2, 1, 1)], "gave up", "The automatic retries have ended."),
+        ([failed(1, 1, 1), failed(1, 1, 1)], "wait cancelled", "You cancelled the wait"),
+        ([failed(1, 1, 1), failed(2, 1, 1, model=ModelRef("p", "other"))], "wait cancelled", "You cancelled the wait"),
+        ([failed(1, 0)], "not tried again", "The wait for the next try has ended."),
+        ([failed(1, 1), failed(2, 1)], "not tried again", "The wait for the next try has ended."),
+        ([failed(1, 0, 0)], "not tried again", "automatic retries are off"),
+        ([failed(1, 0, failure=Failure(FailureKind.AUTH, "no", False))], "not tried again", "the same way"),
+    ],
+    ids=[
+        *("exhausted", "first wait cancelled", "last wait cancelled", "one retry", "the only wait cancelled again"),
+        *("the wait of the fallback cancelled", "offline hold cancelled", "waited long enough", "off", "refused"),
+    ],
+)
+def test_only_a_schedule_that_is_used_up_has_given_up(attempts: list[Attempt], then: str, again: str) -> None:
+    """N19, D6: a wait that the person ended is their own doing, whichever of the retries it was for."""
+    last = attempts[-1]
+    entries = [Entry(f"e{place}", "s", "p", NOW, attempt) for place, attempt in enumerate(attempts)]
+    assert attempt_rows(entries)[-1].then == then
+    assert again in again_sentence(PendingRetry("t", last.failure, last.retry, last.retries), attempts)
+
+
 @pytest.mark.parametrize(
     ("query", "text", "hit"),
     [

@@ -86,7 +86,7 @@ class TurnCard(QObject):
         said = pending_sentence(pending, place, found, kept, self._clock.utc())
         name = model.model if model else ""
         report = report_of(entries) if entries else ""
-        details = Details(pending.failure, place, name, attempt_rows(entries), report, again_sentence(pending))
+        details = Details(pending.failure, place, name, attempt_rows(entries), report, again_sentence(pending, found))
         asked_s = pending.ask_s
         until = clock_time(self._clock.utc() + timedelta(seconds=asked_s)) if asked_s is not None else ""
         prompt = prompt_entry(conversation.history.branch)

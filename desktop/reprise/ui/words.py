@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import Enum, auto
 from http import HTTPStatus
 
 from PySide6.QtCore import QLocale
@@ -148,7 +149,7 @@ def pending_sentence(
     return Sentence(said.title, " ".join(part for part in (said.advice, _safe(kept)) if part), said.icon)
 
 
-def again_sentence(pending: PendingRetry) -> str:
+def again_sentence(pending: PendingRetry, attempts: Sequence[Attempt] = ()) -> str:
     """Why the request of a pending turn does or does not go out again by itself (behaviour N19); "" after a stop."""
     failure = pending.failure
     if failure is None:
@@ -161,9 +162,36 @@ def again_sentence(pending: PendingRetry) -> str:
         return tr("Not by itself: trying again would end the same way.")
     if not pending.retries:
         return tr("Not by itself: automatic retries are off.")
-    if pending.retry and pending.retry < pending.retries:
+    if _ends(attempts) is _End.CANCELLED:
+        return tr("It may work: failures like this one often pass. You cancelled the wait for the next try.")
+    if pending.retry < pending.retries:
         return tr("It may work: failures like this one often pass. The wait for the next try has ended.")
     return tr("It may work: failures like this one often pass. The automatic retries have ended.")
+
+
+class _End(Enum):
+    """Why no retry is scheduled behind a failed attempt."""
+
+    EXHAUSTED = auto()
+    CANCELLED = auto()
+    OTHER = auto()
+
+
+def _ends(attempts: Sequence[Attempt]) -> _End:
+    """Why none is behind the newest of the attempts under one prompt.
+
+    A retry that was scheduled counts as spent from then on, also when its wait was cancelled. One that is behind the
+    last of them is one more failure with as many spent as before.
+    """
+    *earlier, last = attempts or (None,)
+    if last is None or last.failure is None or not last.failure.retryable or not last.retries:
+        return _End.OTHER
+    before = earlier[-1] if earlier else None
+    goes_on = before is not None and before.model == last.model and last.number == before.number + 1
+    spent = before.retry if before is not None and goes_on else 0
+    if last.retry > spent:
+        return _End.CANCELLED
+    return _End.EXHAUSTED if last.retry == last.retries else _End.OTHER
 
 
 def _fell_due(attempts: Sequence[Attempt], now: datetime) -> datetime | None:
@@ -274,15 +302,24 @@ def attempt_rows(entries: Sequence[Entry]) -> list[AttemptRow]:
             gap = (following.at - attempt.ended_at).total_seconds() if attempt.ended_at else 0.0
             then = tr("then waited {wait}").format(wait=duration(gap)) if gap >= 1 else tr("then at once")
         elif attempt.state is AttemptState.FAILED:
-            then = (
-                tr("retry at {time}").format(time=clock_time(attempt.retry_at, seconds=True))
-                if attempt.retry_at
-                else tr("gave up")
-            )
+            then = _then([data for _, data in found])
         else:
             then = ""
         rows.append(AttemptRow(index + 1, clock_time(entry.at, seconds=True), _came_to(entry, attempt), then))
     return rows
+
+
+def _then(attempts: Sequence[Attempt]) -> str:
+    """What follows the newest attempt, which failed."""
+    if (retry_at := attempts[-1].retry_at) is not None:
+        return tr("retry at {time}").format(time=clock_time(retry_at, seconds=True))
+    match _ends(attempts):
+        case _End.EXHAUSTED:
+            return tr("gave up")
+        case _End.CANCELLED:
+            return tr("wait cancelled")
+        case _:
+            return tr("not tried again")
 
 
 def _came_to(entry: Entry, attempt: Attempt) -> str:
