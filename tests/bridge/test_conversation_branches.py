@@ -133,7 +133,7 @@ def test_regenerate_is_blocked_with_a_reason(play: Play) -> None:
 
 
 def test_resend_makes_a_sibling_of_the_prompt(play: Play) -> None:
-    """B9, N2: the edited text is another branch; it is told as stored, like any text sent."""
+    """B9, N2: the edited text is another branch; what is told as stored is a version of that prompt."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = await answered(stage, "a")
@@ -143,7 +143,7 @@ def test_resend_makes_a_sibling_of_the_prompt(play: Play) -> None:
         assert chat.resend(prompt, "A")
         await stage.clock.drain()
         assert shown(chat) == ["A", "three"]
-        assert told.seen == [("stored", "A")]
+        assert told.seen == [("version_stored", prompt)]
         newer = chat.history.branch[0].id
         assert chat.siblings(newer) == (prompt, newer)
         await stage.assert_memory_equals_disk(chat)
@@ -184,13 +184,13 @@ def test_resend_refuses_what_it_cannot_do_and_the_text_stays(play: Play) -> None
         assert not chat.resend(prompt, "  ")
         assert not chat.resend(reply, "x")
         assert not chat.resend("unknown", "x")
-        assert told.names() == ["send_refused", "refused", "refused"]
+        assert told.names() == ["version_refused", "refused", "refused"]
         stage.provider._replies.append(says("never"))
         refused.add("open_turn")
         assert chat.resend(prompt, "edited")
         await stage.clock.drain()
-        name, text, failure = told.seen[-1]
-        assert (name, text, failure.message) == ("send_refused", "edited", "The disk is full.")
+        name, version_of, failure = told.seen[-1]
+        assert (name, version_of, failure.message) == ("version_refused", prompt, "The disk is full.")
         assert (chat.is_busy, chat.pending) == (False, None)
         assert shown(chat) == ["hello", "one"]
         await stage.assert_memory_equals_disk(chat)

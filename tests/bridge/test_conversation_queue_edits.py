@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from reprise.bridge.signals import until
 from reprise.domain.deltas import FinishDelta, TextDelta
 from reprise.domain.messages import Message, user_message
@@ -15,34 +13,34 @@ from reprise.domain.ports import LogError
 from reprise.domain.sessions import Queued
 from support.bridge import OTHER, BridgeStage, held, queue, said, shown, waiting
 from support.engine import HANG, FaultyLog, says, texts
+from support.qt import Recorder
 
 Play = Callable[..., None]
 LEFT = Queued(user_message("left"))
 
 
-def test_queued_messages_can_be_edited_removed_and_taken(play: Play) -> None:
-    """I5: in their place; what is taken is the composer's, what is removed is nobody's."""
+def test_queued_messages_can_be_edited_and_removed(play: Play) -> None:
+    """I5: in their place; what is removed is nobody's."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
         told = said(chat)
         await stage.send(chat, "a")
-        await queue(stage, chat, "b", "c", "d")
-        b, c, d = (entry.id for entry in chat.queue.entries())
+        await queue(stage, chat, "b", "c")
+        b, c = (entry.id for entry in chat.queue.entries())
         chat.queue.edit(b, "B")
         chat.queue.remove(c)
-        chat.queue.take(d)
         assert waiting(chat) == ["b"]
         await stage.clock.drain()
         assert waiting(chat) == ["B"]
-        assert [entry for entry in told.seen if entry[0] == "returned"] == [("returned", "d")]
+        assert "returned" not in told.names()
         await stage.assert_memory_equals_disk(chat)
-        for command in (chat.queue.remove, chat.queue.take, lambda id_: chat.queue.edit(id_, "again")):
-            command(d)
-        chat.queue.edit(b, "  \n")
+        chat.queue.remove(c)
+        assert not chat.queue.edit(c, "again")
+        assert not chat.queue.edit(b, "  \n")
         await stage.clock.drain()
         assert [entry[1] for entry in told.seen if entry[0] == "refused"] == [
-            *["That message is delivered already."] * 3,
+            *["That message is delivered already."] * 2,
             "There is nothing to send.",
         ]
         assert waiting(chat) == ["B"]
@@ -53,8 +51,8 @@ def test_queued_messages_can_be_edited_removed_and_taken(play: Play) -> None:
     play(scene, [HANG])
 
 
-def test_an_edit_that_cannot_be_stored_gives_its_text_back(play: Play) -> None:
-    """I6: what was typed is not lost, and the message stays as it was."""
+def test_an_edit_that_cannot_be_stored_stays_its_writers(play: Play) -> None:
+    """I6: nobody is told that it is stored, and the message stays as it was."""
 
     async def scene(stage: BridgeStage) -> None:
         chat = stage.chat()
@@ -62,9 +60,11 @@ def test_an_edit_that_cannot_be_stored_gives_its_text_back(play: Play) -> None:
         await stage.send(chat, "a")
         await queue(stage, chat, "b")
         (entry,) = chat.queue.entries()
-        chat.queue.edit(entry.id, "much better")
+        edited = Recorder(edited=chat.queue.edited)
+        assert chat.queue.edit(entry.id, "much better")
         await stage.clock.drain()
-        assert told.seen[-2:] == [("returned", "much better"), ("problem", "The disk is full.")]
+        assert told.seen[-1] == ("problem", "The disk is full.")
+        assert edited.seen == []
         assert waiting(chat) == ["b"]
         chat.stop()
         await stage.clock.drain()
@@ -243,8 +243,7 @@ def test_stop_between_several_messages_on_their_way_gives_the_rest_back(play: Pl
     play(scene, wrap=holding, queue_mode=lambda: "all")
 
 
-@pytest.mark.parametrize("command", ["take", "remove"])
-def test_a_message_on_its_way_to_the_model_cannot_be_taken_out(play: Play, command: str) -> None:
+def test_a_message_on_its_way_to_the_model_cannot_be_taken_out(play: Play) -> None:
     """I5: it is delivered once, and whoever was late is told."""
     gate = asyncio.Event()
 
@@ -257,10 +256,33 @@ def test_a_message_on_its_way_to_the_model_cannot_be_taken_out(play: Play, comma
         ended = until(chat.turn_finished)
         gate.set()
         await ended
-        getattr(chat.queue, command)(entry.id)
+        chat.queue.remove(entry.id)
         await stage.clock.drain()
         assert ("refused", "That message is delivered already.") in told.seen
-        assert not [each for each in told.seen if each[0] == "returned"]
         assert [text for role, text in texts(await stage.stored(chat)) if role == "user"] == ["one", "two"]
 
     play(scene, [TextDelta("a"), gate.wait, FinishDelta("stop")], says("b"))
+
+
+def test_an_edit_can_change_when_a_message_is_delivered(play: Play) -> None:
+    """I4: a steer follows up then and the other way round, in the order of sending; memory equals disk."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        await stage.send(chat, "a")
+        await queue(stage, chat, "b", "c")
+        edited = Recorder(edited=chat.queue.edited)
+        b, c = (entry.id for entry in chat.queue.entries())
+        chat.queue.edit(b, "B", moves=True)
+        await stage.clock.drain()
+        assert waiting(chat) == ["c", "B"]
+        chat.queue.edit(c, "C")
+        chat.queue.edit(b, "BB", moves=True)
+        await stage.clock.drain()
+        assert waiting(chat) == ["BB", "C"]
+        assert [entry[1:] for entry in edited.seen] == [(b, "B"), (c, "C"), (b, "BB")]
+        await stage.assert_memory_equals_disk(chat)
+        chat.stop()
+        await stage.clock.drain()
+
+    play(scene, [HANG])

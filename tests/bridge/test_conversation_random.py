@@ -29,7 +29,7 @@ FAST = Path("/dev/shm") if Path("/dev/shm").is_dir() else None  # noqa: S108
 
 COMMANDS = (
     *("send", "follow up", "stop", "retry", "retry after", "retry with", "keep", "go on", "take back", "regenerate"),
-    *("resend", "step back", "step on", "choose", "policy", "edit", "remove", "take", "network", "wait", "restart"),
+    *("resend", "step back", "step on", "choose", "policy", "edit", "remove", "network", "wait", "restart"),
     *("reply", "fail", "hang", "cut", "release"),
     # What makes room for the others comes more often.
     *("send", "send", "stop", "stop", "stop", "wait", "wait", "release", "release", "fail", "hang", "reply"),
@@ -115,8 +115,6 @@ class Run:
                 entry = queue[pick % len(queue)]
                 chat.queue.remove(entry.id)
                 self.accepted.discard(entry.data.message.text)  # type: ignore[union-attr]
-            case "take" if queue:
-                chat.queue.take(queue[pick % len(queue)].id)
             case "stop" | "retry" | "keep" | "go on" | "take back" | "regenerate":
                 getattr(chat, command.replace(" ", "_"))()
             case "retry after":

@@ -10,7 +10,7 @@ from typing import Any
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
-from reprise.bridge.message_queue import text_of
+from reprise.bridge.message_queue import message_of
 from reprise.bridge.services import Services
 from reprise.bridge.tasks import TaskScope
 from reprise.domain.deltas import TextDelta
@@ -180,7 +180,7 @@ def end_of(heard: Recorder) -> TurnFinished:
 
 def waiting(conversation: Conversation) -> list[str]:
     """The texts in a conversation's queue, in the order of delivery."""
-    return [text_of(entry) for entry in conversation.queue.entries()]
+    return [message_of(entry).text for entry in conversation.queue.entries()]
 
 
 def said(conversation: Conversation) -> Recorder:
@@ -190,6 +190,8 @@ def said(conversation: Conversation) -> Recorder:
         returned=conversation.text_returned,
         stored=conversation.prompt_stored,
         send_refused=conversation.send_refused,
+        version_stored=conversation.version_stored,
+        version_refused=conversation.version_refused,
         problem=conversation.problem,
     )
 

@@ -180,6 +180,16 @@ async def limited(stage: WindowStage) -> None:
     QTest.keyClick(stage.window.page.composer.editor, Qt.Key.Key_Return, Qt.KeyboardModifier.AltModifier)
 
 
+async def queue_open(stage: WindowStage) -> None:
+    """Of the messages that wait all are shown, scrolled on, and one of them is being edited."""
+    await stage.send(MORE)
+    for number in range(1, 31):
+        await stage.send(f"Then explain step {number} of the import, and what it does with a row that it cannot read.")
+    stage.find("showAllQueuedButton").click()
+    stage.find("queueBar").setValue(9)
+    stage.find("editQueuedButton").click()
+
+
 async def offline(stage: WindowStage) -> None:
     """The system says that there is no network."""
     stage.stage.network.set_offline(True)
@@ -285,6 +295,13 @@ STATES = (
         (*FRAME, *WRITING, *BANNER, "composerTray"),
         options=(("delays", (12.0,) * 10),),
     ),
+    State(
+        "queue-open",
+        queue_open,
+        ([HALF, HANG],),
+        (*FRAME, *WRITING, "composerTray", "cancelEditButton", "queueBar", "showAllQueuedButton"),
+    ),
+    State("queue-200", queue_open, ([HALF, HANG],), (*HEADER, *WRITING, "composerTray", "queueBar"), zoom=2.0),
     State("offline", offline, (["Yes."],), (*FRAME, *WRITING, "retryBanner", "retryNowButton", "cancelRetryButton")),
     State(
         "outage",

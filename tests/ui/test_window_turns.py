@@ -219,16 +219,3 @@ def test_stop_keeps_what_was_queued_ahead_of_what_is_being_typed(act: Callable[.
         assert composer.text() == "one\n\ntwo\n\nthree"
 
     act(scene, [HANG])
-
-
-def test_a_queued_message_comes_back_to_be_edited(act: Callable[..., None]) -> None:
-    """I5: it can be pulled back into the composer."""
-
-    async def scene(stage: WindowStage) -> None:
-        await stage.send("go")
-        await stage.send("and then")
-        await press(stage, "editQueuedButton")
-        assert stage.window.page.composer.text() == "and then"
-        assert not visible(stage, "trayText")
-
-    act(scene, [HANG])

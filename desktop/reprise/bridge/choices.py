@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from reprise.bridge.live_history import LiveHistory
 from reprise.domain.messages import ModelRef
+from reprise.domain.models import ModelInfo
 from reprise.domain.sessions import ModelChange, ParamsChange, params_of
 
 
@@ -67,3 +69,12 @@ class Choices:
             await live.append(live.session.id, ParamsChange(fresh))
         # What was chosen meanwhile is not recorded yet.
         self._params = {key: value for key, value in self._params.items() if key not in chosen or value != chosen[key]}
+
+
+def why_no_model(models: Sequence[ModelInfo]) -> str:
+    """The sentence for a text that nobody can be asked, with why the first model that cannot answer cannot."""
+    reason = next((info.unavailable for info in models if info.unavailable), None)
+    if reason is None:
+        return "No model is chosen."
+    can_choose = any(info.unavailable is None for info in models)
+    return f"No model is chosen. {reason}" if can_choose else f"No model can answer: {reason}"

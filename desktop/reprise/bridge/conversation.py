@@ -46,6 +46,7 @@ class Conversation(QObject):
         title_changed(str), model_changed(ModelRef): also by a fallback, and by another branch.
         prompt_stored(str): the text sent is on disk, as a prompt or in the queue; the composer may forget it.
         send_refused(str, Failure): the text was not taken; it is the composer's again.
+        version_stored(str), version_refused(str, Failure): the same of another version of the prompt with this id.
         text_returned(str): a prompt or queued messages are the composer's again, ahead of what is in it.
         refused(str): a sentence: why a command was not done.
         question_asked(int): go on after this many tool rounds? `answer` settles it.
@@ -72,6 +73,8 @@ class Conversation(QObject):
     model_changed = Signal(object)
     prompt_stored = Signal(str)
     send_refused = Signal(str, object)
+    version_stored = Signal(str)
+    version_refused = Signal(str, object)
     text_returned = Signal(str)
     refused = Signal(str)
     question_asked = Signal(int)
@@ -92,8 +95,10 @@ class Conversation(QObject):
         self._branches = BranchCommands(course)
         self._told_title, self._told_model, self._told_state = self.title, self.model, self.state
         self._listeners: Listeners[TurnEvent] = Listeners()
-        course.text_stored.connect(self.prompt_stored)
-        course.text_refused.connect(self.send_refused)
+        course.outbox.text_stored.connect(self.prompt_stored)
+        course.outbox.text_refused.connect(self.send_refused)
+        course.outbox.version_stored.connect(self.version_stored)
+        course.outbox.version_refused.connect(self.version_refused)
         course.refused.connect(self.refused)
         course.problem.connect(self.problem)
         course.changed.connect(self._look)
@@ -229,7 +234,10 @@ class Conversation(QObject):
         return self._course.send(text, delivery)
 
     def resend(self, prompt_id: str, text: str) -> bool:
-        """Start a turn with `text` in the place of an earlier prompt, which stays as its sibling (behaviour B9)."""
+        """Start a turn with `text` in the place of an earlier prompt, which stays as its sibling (behaviour B9).
+
+        False = not taken; until it is `version_stored` the text is the caller's.
+        """
         return self._course.resend(prompt_id, text)
 
     @Slot()

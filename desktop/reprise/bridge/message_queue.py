@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Signal
@@ -10,7 +11,6 @@ from reprise.bridge.live_history import LiveHistory
 from reprise.bridge.side_writes import SideWrites
 from reprise.bridge.standing import find
 from reprise.domain.messages import Message, user_message
-from reprise.domain.ports import LogError
 from reprise.domain.sessions import Delivery, Entry, Queued
 
 
@@ -23,11 +23,16 @@ class MessageQueue(QObject):
 
     Signals:
         changed(): `entries` is another.
+        edited(str, str): the message with this id is stored with this text.
+        left(frozenset[str], bool): messages with these ids wait no more, and whether they were delivered; before
+            `changed`.
         given_back(str): the text of a message that was taken out is the composer's.
         refused(str): a sentence: why nothing was done.
     """
 
     changed = Signal()
+    edited = Signal(str, str)
+    left = Signal(object, bool)
     given_back = Signal(str)
     refused = Signal(str)
 
@@ -40,9 +45,10 @@ class MessageQueue(QObject):
         self._writes = writes
         self._mode = mode
         self._leaving: set[str] = set()
-        self._changing: set[str] = set()
+        self._changing: Counter[str] = Counter()
         self._handed_out: set[str] = set()
         self._told: tuple[Entry, ...] = ()
+        self._known: set[str] = set()
 
     def entries(self) -> tuple[Entry, ...]:
         """What waits, in the order of delivery; each holds a `Queued`."""
@@ -60,37 +66,46 @@ class MessageQueue(QObject):
 
     def hand_back(self) -> None:
         """The turn is over: what was handed out and not delivered waits again."""
-        self._handed_out.clear()
+        self._handed_out.difference_update(entry.id for entry in self._live.queued)
 
-    def edit(self, id_: str, text: str) -> None:
-        """Change the text of a message in its place; it is not delivered until that is stored."""
+    def edit(self, id_: str, text: str, *, moves: bool = False) -> bool:
+        """Change the text of a message in its place, and with `moves` when it is delivered: a steer follows up then.
+
+        It is not delivered until that is stored (`edited`); until then the text is the caller's, who has it still if
+        the disk refuses. False = not taken.
+        """
         entry = self._waiting(id_)
         if entry is None:
-            return
+            return False
         if not text.strip():
             self.refused.emit("There is nothing to send.")
-            return
-        self._changing.add(id_)
-        self._writes.start(self._edit(entry, text), "edit")
+            return False
+        steers = _steers(entry) is not moves
+        queued = Queued(user_message(text), Delivery.STEER if steers else Delivery.FOLLOW_UP)
+        self._changing[id_] += 1
+        self._writes.start(self._edit(entry, queued), "edit")
+        return True
 
     def remove(self, id_: str) -> None:
         """Take a message out for good."""
         if (entry := self._waiting(id_)) is not None:
             self._leave([entry])
 
-    def take(self, id_: str) -> None:
-        """Take a message out and give its text back."""
-        if (entry := self._waiting(id_)) is not None:
-            self._leave([entry], text_of(entry))
-
     def give_back_all(self, before: str = "") -> None:
         """Give every text back, joined by blank lines and behind `before` if that is not empty (behaviour I5, D11)."""
         entries = self.entries()
-        texts = [before, *(text_of(entry) for entry in entries)]
+        texts = [before, *(message_of(entry).text for entry in entries)]
         self._leave(entries, "\n\n".join(text for text in texts if text))
 
     def look(self) -> None:
-        """Tell `changed` if the queue did."""
+        """Tell `left` and `changed` of what did."""
+        known, self._known = self._known, {entry.id for entry in self._live.queued} - self._leaving
+        gone = known - self._known
+        delivered = gone & self._handed_out
+        self._handed_out -= delivered
+        for ids in (delivered, gone - delivered):
+            if ids:
+                self.left.emit(frozenset(ids), ids is delivered)
         if (entries := self.entries()) != self._told:
             self._told = entries
             self.changed.emit()
@@ -109,18 +124,15 @@ class MessageQueue(QObject):
         if entries:
             self._writes.start(self._live.unqueue(*entries), "unqueue")
 
-    async def _edit(self, entry: Entry, text: str) -> None:
+    async def _edit(self, entry: Entry, queued: Queued) -> None:
         try:
-            delivery = entry.data.delivery if isinstance(entry.data, Queued) else Delivery.STEER
-            await self._live.requeue(entry, Queued(user_message(text), delivery))
-        except LogError:
-            self.given_back.emit(text)
-            raise
+            await self._live.requeue(entry, queued)
         finally:
-            self._changing.discard(entry.id)
+            self._changing[entry.id] -= 1
+        self.edited.emit(entry.id, queued.message.text)
 
     def _at_once(self, entries: Sequence[Entry]) -> Sequence[Entry]:
-        ready = [entry for entry in entries if entry.id not in self._changing]
+        ready = [entry for entry in entries if not self._changing[entry.id]]
         ready = ready if self._mode() == "all" else ready[:1]
         self._handed_out.update(entry.id for entry in ready)
         return ready
@@ -131,11 +143,6 @@ def message_of(entry: Entry) -> Message:
     if not isinstance(entry.data, Queued):
         raise ValueError(f"entry {entry.id} is no queued message")
     return entry.data.message
-
-
-def text_of(entry: Entry) -> str:
-    """What a queued message says."""
-    return message_of(entry).text
 
 
 def _steers(entry: Entry) -> bool:

@@ -10,7 +10,7 @@ from PySide6.QtGui import QFontMetricsF, QMouseEvent, QPainter, QPaintEvent, QRe
 from PySide6.QtWidgets import QWidget
 
 from reprise.ui.controls import Button, Kind, Text
-from reprise.ui.editor import CARET_ROOM, HUGE, Editor
+from reprise.ui.editor import CARET_ROOM, HUGE, ONE_LINE, Editor
 from reprise.ui.language import shortcut_text, tr
 from reprise.ui.painting import box, mirrored
 from reprise.ui.style import Appearance
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from reprise.domain.ports import Draft
 
 DRAFT_DELAY_MS = 500
-ONE_LINE = 1_000  # characters: more are wider than any composer
 MANY_LINES = 100  # more than 40 % of any window shows
 
 
@@ -43,8 +42,10 @@ class Composer(QWidget):
     Signals:
         submitted(str): the text to send; it stays until `forget`. While something runs it steers.
         followed_up(str): the text to send once what runs has ended.
-        edited(str): another version of the prompt that is being edited.
-        edit_ended(): the edit was given up or sent.
+        edited(str): the text to store in the place of what is being edited.
+        edited_otherwise(str): the same, to be delivered at the other time; only of what can be edited `any_time`.
+        edit_given_up(): Esc was pressed in such an edit.
+        edit_ended(): the edit was given up or stored.
         recall_wanted(): the last prompt is to be edited.
         stop_requested(): the Stop button was pressed.
         refused(str): why Enter kept the text ("" takes the sentence away).
@@ -54,6 +55,8 @@ class Composer(QWidget):
     submitted = Signal(str)
     followed_up = Signal(str)
     edited = Signal(str)
+    edited_otherwise = Signal(str)
+    edit_given_up = Signal()
     edit_ended = Signal()
     recall_wanted = Signal()
     stop_requested = Signal()
@@ -67,7 +70,7 @@ class Composer(QWidget):
         self._limit = 0
         self._swelling = False
         self._session = ""
-        self._editing: set[str] = set()
+        self._editing: dict[str, bool] = {}
         self._documents: dict[str, QTextDocument] = {}
         self._cursors: dict[str, int] = {}
         self.editor = Editor(look, self)
@@ -75,10 +78,10 @@ class Composer(QWidget):
         self.editor.submitted.connect(self.submit)
         self.editor.submitted_later.connect(self._submit_later)
         self.editor.recall_wanted.connect(self._recall)
+        self.editor.escaped.connect(self.edit_given_up)
         self.editor.textChanged.connect(self._text_changed)
         self.editor.swelling.connect(self._make_room)
-        stops = tr("{key} stops").format(key=shortcut_text("Esc"))
-        self.hint = Text(look, stops, Type.SMALL, "muted", parent=self)
+        self.hint = Text(look, "", Type.SMALL, "muted", parent=self)
         self.hint.hide()
         self.button = Button(look, kind=Kind.PRIMARY, icon="send", icon_px=18, height=32, parent=self)
         self.button.setObjectName("sendButton")
@@ -124,43 +127,41 @@ class Composer(QWidget):
 
     @property
     def is_editing(self) -> bool:
-        """True while a prompt that was sent is being edited."""
+        """True while something that was sent is being edited."""
         return self._session in self._editing
 
-    def begin_edit(self, text: str) -> None:
-        """Put a prompt that was sent into the field, beside what is written there, which comes back afterwards (B9).
+    def begin_edit(self, text: str, *, any_time: bool = False) -> None:
+        """Put what was sent into the field, beside what is written there, which comes back afterwards (B9).
 
-        An edit that is not finished stays as it is.
+        `any_time`: it can be stored while a turn runs. An edit that is not finished stays as it is.
         """
         if self.is_editing:
             self.editor.setFocus()
             return
         self._leave()
-        self._editing.add(self._session)
+        self._editing[self._session] = any_time
         self._add_document(self._key, text, len(text))
         self._show_document()
         self.editor.setFocus()
 
-    def end_edit(self, session: str = "") -> str:
-        """The edit of `session` (or of the shown one) is sent or given up; what was written before is there again.
-
-        Returns what stood in the edit.
-        """
-        session = session or self._session
+    def end_edit(self, session: str) -> None:
+        """The edit of `session` is stored or given up; what was written before is there again."""
         if session not in self._editing:
-            return ""
+            return
         if session == self._session:
             self._debounce.stop()
         key = _edit_key(session)
-        self._editing.discard(session)
+        del self._editing[session]
         document = self._documents.pop(key)
-        written = document.toPlainText()
         if session == self._session:
             self._show_document()
         document.deleteLater()
         self.draft_changed.emit(key, None)
         self.edit_ended.emit()
-        return written
+
+    def edit_text(self, session: str) -> str:
+        """What stands in the edit of `session`; "" when there is none."""
+        return self._documents[_edit_key(session)].toPlainText() if session in self._editing else ""
 
     @property
     def _key(self) -> str:
@@ -270,17 +271,12 @@ class Composer(QWidget):
 
     def submit_blocked(self) -> str | None:
         """Why nothing can be sent now, or None when it can."""
-        return tr("Nothing is written yet.") if self._is_blank() else self._why_kept()
+        return tr("Nothing is written yet.") if self.editor.is_blank else self._why_kept()
 
     @property
     def stops(self) -> bool:
         """True while the button is Stop."""
-        return self._turn in (Turn.BUSY, Turn.ASKING) and self._is_blank()
-
-    def _is_blank(self) -> bool:
-        document = self.editor.document()
-        starts = (document.characterAt(at) for at in range(min(ONE_LINE, document.characterCount())))
-        return all(map(str.isspace, starts)) and not self.text().strip()  # a long text is rarely read whole
+        return self._turn in (Turn.BUSY, Turn.ASKING) and self.editor.is_blank
 
     def _add_document(self, session: str, text: str, position: int) -> None:
         self._documents[session] = self.editor.new_document(text)
@@ -293,14 +289,16 @@ class Composer(QWidget):
             self.submit()
 
     def _why_kept(self) -> str | None:
-        if not self.is_editing or self._turn is Turn.IDLE:
+        if self._turn is Turn.IDLE or self._editing.get(self._session, True):
             return None
         return tr("The reply is still on its way. Your text stays here until it is done.")
 
     def _submit_later(self) -> None:
-        """Alt+Enter: a follow-up while something runs, else a new line."""
+        """Alt+Enter: a follow-up while something runs, the other time for what waits already, else a new line."""
         text = self.text()
-        if self._turn is Turn.IDLE or self.is_editing:
+        if self._editing.get(self._session) and text.strip():
+            self.edited_otherwise.emit(text)
+        elif self._turn is Turn.IDLE or self.is_editing:
             self.editor.new_line()
         elif text.strip():
             self.followed_up.emit(text)
@@ -318,11 +316,14 @@ class Composer(QWidget):
     def _settle(self) -> None:
         stops = self.stops
         self.button.set_icon(*(("stop", 22) if stops else ("send", 18)))
-        self.button.setEnabled(stops or not self._is_blank())
+        self.button.setEnabled(stops or not self.editor.is_blank)
+        self.editor.takes_escape = self._editing.get(self._session, False)
         name = tr("Stop") if stops else tr("Send")
         self.button.setAccessibleName(name)
         self.button.setToolTip(f"{name}  {shortcut_text('Esc' if stops else 'Return')}")
-        self.hint.setVisible(self._turn in (Turn.BUSY, Turn.ASKING))
+        ends = tr("{key} gives up the edit") if self.editor.takes_escape else tr("{key} stops")
+        self.hint.setText(ends.format(key=shortcut_text("Esc")))
+        self.hint.setVisible(self.editor.takes_escape or self._turn in (Turn.BUSY, Turn.ASKING))
         self._place()
 
     def _make_room(self) -> None:

@@ -15,10 +15,11 @@ from reprise.domain.failures import Failure
 from reprise.domain.messages import Message, ModelRef, Role
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
-from reprise.domain.sessions import Attempt, Delivery, Entry, answered_entry, newest_partial, prompt_entry
+from reprise.domain.sessions import Attempt, Delivery, Entry, Queued, answered_entry, newest_partial, prompt_entry
 from reprise.domain.turns import AwaitingAnswer
 from reprise.ui.announce import announce
 from reprise.ui.composer import Turn
+from reprise.ui.edits import Edit, Edits
 from reprise.ui.language import counted, tr
 from reprise.ui.page import Page
 from reprise.ui.report import report_of
@@ -62,8 +63,7 @@ class ConversationView(QObject):
         self._connected: list[tuple[SignalInstance, object]] = []
         self._known: WeakSet[Conversation] = WeakSet()
         self._items: list[TimelineItem] = []
-        self._editing: dict[str, str] = {}
-        self._sent_edits: dict[str, str] = {}
+        self._edits = Edits(page)
         self.timeline = Timeline(look.theme, look.icons.pixmap, page)
         self.timeline.setAccessibleName(tr("Conversation"))
         page.set_timeline(self.timeline, lambda: self.timeline.column_left)
@@ -73,15 +73,15 @@ class ConversationView(QObject):
         self._card.key_entered.connect(self._key_entered)
         self._card.edit_wanted.connect(self.edit)
         self._tray = page.add_tray()
-        self._tray.edit_cancelled.connect(lambda: page.composer.end_edit())
-        self._tray.edit_wanted.connect(lambda key: self.conversation.queue.take(key))
+        self._tray.edit_cancelled.connect(self._edits.give_up)
+        self._tray.edit_wanted.connect(self.edit_queued)
         self._tray.removed.connect(lambda key: self.conversation.queue.remove(key))
         self.timeline.note_link.connect(self._note_pressed)
         self.timeline.action_wanted.connect(self._action_pressed)
         self.timeline.branch_wanted.connect(lambda key, by: self.conversation.step_branch(key, by))
         page.composer.submitted.connect(self._send)
         page.composer.followed_up.connect(lambda text: self.conversation.send(text, Delivery.FOLLOW_UP))
-        page.composer.edited.connect(self._resend)
+        self._edits.resent.connect(self.timeline.jump_to_latest)
         page.composer.edit_ended.connect(self._settle)
         page.composer.recall_wanted.connect(self.edit_last)
         page.composer.stop_requested.connect(self._stop)
@@ -129,13 +129,18 @@ class ConversationView(QObject):
         if conversation not in self._known:
             self._known.add(conversation)
             session = conversation.session_id
-            conversation.prompt_stored.connect(lambda text: self._stored(session, text))
+            conversation.prompt_stored.connect(lambda text: self._page.composer.forget(session, text))
             conversation.send_refused.connect(lambda text, failure: self._refused(session, text, failure))
+            edits = self._edits
+            conversation.version_stored.connect(lambda prompt: edits.version_stored(session, prompt))
+            conversation.version_refused.connect(lambda _, failure: edits.version_refused(session, failure))
+            conversation.queue.edited.connect(lambda message, text: edits.changed(session, message, text))
+            conversation.queue.left.connect(lambda ids, delivered: edits.left(session, ids, delivered=delivered))
             conversation.text_returned.connect(lambda text: self._page.composer.put_before(session, text))
         self._page.composer.show_session(conversation.session_id, self._library.draft(conversation.session_id))
-        self._page.say("")
         self._rebuild()
         self._settle()
+        self._edits.show(conversation)
 
     def model_label(self, ref: ModelRef | None) -> str:
         """What the picker calls a model."""
@@ -160,13 +165,18 @@ class ConversationView(QObject):
 
     def edit(self, prompt: str) -> None:
         """Put a prompt of the shown branch into the composer, to send another version of it (behaviour B9)."""
-        if self._page.composer.is_editing and self._editing.get(self.conversation.session_id) != prompt:
-            self._page.say(tr("Send or give up the edit first; its text stays here."))
-            return
         for entry in self.conversation.history.branch:
             if entry.id == prompt and isinstance(entry.data, Message):
-                self._editing[self.conversation.session_id] = prompt
-                self._page.composer.begin_edit(entry.data.text)
+                self._edits.begin(self.conversation.session_id, Edit(prompt, entry.data.text, waits=False))
+                self._settle()
+
+    def edit_queued(self, message: str) -> None:
+        """Put a message that waits into the composer, to be stored in its place (behaviour I5)."""
+        for entry in self.conversation.queue.entries():
+            if entry.id == message and isinstance(queued := entry.data, Queued):
+                follows_up = queued.delivery is Delivery.FOLLOW_UP
+                edit = Edit(message, queued.message.text, waits=True, follows_up=follows_up)
+                self._edits.begin(self.conversation.session_id, edit)
                 self._settle()
 
     def edit_last(self) -> None:
@@ -174,12 +184,6 @@ class ConversationView(QObject):
         last = prompt_entry(self.conversation.history.branch)
         if last is not None and not self.conversation.is_busy:
             self.edit(last.id)
-
-    def _resend(self, text: str) -> None:
-        session = self.conversation.session_id
-        if self.conversation.resend(self._editing.get(session, ""), text):
-            self._sent_edits[session] = text
-            self.timeline.jump_to_latest()
 
     def _action_pressed(self, key: str, action: str) -> None:
         if action == EDIT:
@@ -208,16 +212,6 @@ class ConversationView(QObject):
         self.conversation.retry()
 
     # -- what the conversation says
-
-    def _stored(self, session: str, text: str) -> None:
-        if self._sent_edits.pop(session, None) != text:
-            self._page.composer.forget(session, text)
-            return
-        self._editing.pop(session, None)
-        written = self._page.composer.end_edit(session)
-        if written != text:
-            # Typed on while it was stored: that is the next text.
-            self._page.composer.put_before(session, written)
 
     def _refused(self, session: str, text: str, failure: Failure) -> None:
         # First the text: writing takes the sentence away.
@@ -365,9 +359,12 @@ class ConversationView(QObject):
 
     def _show_tray(self) -> None:
         conversation = self.conversation
-        is_edit = self._page.composer.is_editing
-        edit = tr("Editing a prompt. Sending it makes another version; this one stays.") if is_edit else ""
-        self._tray.tell(edit, conversation.queue.entries())
+        edit = self._edits.of(conversation.session_id)
+        self._tray.tell(
+            self._edits.sentence(conversation.session_id),
+            conversation.queue.entries(),
+            edited=edit.entry if edit is not None else "",
+        )
 
     def _tail_changed(self, at_tail: bool) -> None:
         self._page.jump.setVisible(not at_tail and not self._page.first_run.isVisible())

@@ -21,6 +21,7 @@ from reprise.ui.manuscript import Manuscript
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type, baseline_in
 
+ONE_LINE = 1_000  # characters: more are wider than any composer
 HUGE = 20_000  # characters: more than 40 % of any window holds
 CARET_ROOM = 4  # pixels beside the text, so that the caret of an empty line stands before it and not on it
 
@@ -32,12 +33,14 @@ class Editor(QTextEdit):
         submitted(): Enter was pressed outside an input method's composition.
         submitted_later(): so was Alt+Enter.
         recall_wanted(): Up was pressed in an empty field.
+        escaped(): Esc was pressed while `takes_escape`.
         swelling(): a text of at least `HUGE` characters comes in next; a size taken now saves laying it out twice.
     """
 
     submitted = Signal()
     submitted_later = Signal()
     recall_wanted = Signal()
+    escaped = Signal()
     swelling = Signal()
 
     def __init__(self, look: Appearance, parent: QWidget | None = None) -> None:
@@ -47,6 +50,8 @@ class Editor(QTextEdit):
         self._composing = False
         self._caret_on = True
         self._invitation = ""
+        self.takes_escape = False
+        """Whether Esc is for what is written here, before it is for what runs (behaviour D7)."""
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -67,6 +72,13 @@ class Editor(QTextEdit):
     def is_composing(self) -> bool:
         """True while an input method composes."""
         return self._composing
+
+    @property
+    def is_blank(self) -> bool:
+        """True while nothing but white space is written."""
+        document = self.document()
+        starts = (document.characterAt(at) for at in range(min(ONE_LINE, document.characterCount())))
+        return all(map(str.isspace, starts)) and not self.toPlainText().strip()  # a long text is rarely read whole
 
     def invite(self, text: str) -> None:
         """What stands in an empty field; it is its accessible name as well."""
@@ -130,6 +142,9 @@ class Editor(QTextEdit):
             elif not event.isAutoRepeat():
                 self.submitted.emit()
             return
+        if event.key() == Qt.Key.Key_Escape and self.takes_escape and not self._composing:
+            self.escaped.emit()
+            return
         plain = not event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if event.key() == Qt.Key.Key_Up and plain and not self._composing and self.document().isEmpty():
             self.recall_wanted.emit()
@@ -141,9 +156,9 @@ class Editor(QTextEdit):
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
             and event.key() == Qt.Key.Key_Escape
-            and self._composing
+            and (self._composing or self.takes_escape)
         ):
-            event.accept()  # Esc ends the composition, never the turn (behaviour D7)
+            event.accept()  # Esc ends the composition or the edit, never the turn (behaviour D7)
             return True
         return super().event(event)
 

@@ -129,7 +129,7 @@ class QueueList(QWidget):
 
     def _add_line(self) -> None:
         line = TrayLine(self._look, "edit", "close", parent=self)
-        line.name_button(_EDIT, tr("Back into the composer"), "editQueuedButton")
+        line.name_button(_EDIT, tr("Edit this message"), "editQueuedButton")
         line.name_button(_REMOVE, tr("Do not send this"), "removeQueuedButton")
         row = len(self._lines)
         line.buttons[_EDIT].clicked.connect(lambda: self.edit_wanted.emit(self._key(row)))
