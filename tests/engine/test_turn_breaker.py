@@ -11,6 +11,7 @@ from reprise.domain.events import Outcome
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.ports import HoldResult
 from reprise.domain.retry import RetryPolicy, WaitReason
+from reprise.domain.sessions import Attempt
 from support.crowd import DOWN, Crowd
 from support.engine import EngineStage
 
@@ -249,7 +250,7 @@ def test_who_waits_behind_another_can_be_cancelled_and_is_not_asked_again(down: 
 
 
 def test_waiting_behind_another_uses_the_ceiling_and_no_retry(down: Play) -> None:
-    """D4, N6: at the ceiling the turn is pending, with nothing scheduled in the log."""
+    """D4, N6: at the ceiling the turn is pending, with nothing scheduled and no retry spent, also in the log."""
 
     async def scene(crowd: Crowd) -> None:
         await crowd.clock.advance(27.5)
@@ -259,8 +260,12 @@ def test_waiting_behind_another_uses_the_ceiling_and_no_retry(down: Play) -> Non
         assert end is not None
         assert end.pending is not None
         assert (end.outcome, end.failure) == (Outcome.FAILED, DOWN)
-        assert (end.pending.retry, end.pending.retries, end.pending.due_at) == (1, 2, None)
-        assert (await crowd.store.sessions.load("b")).session.retry_at is None
+        assert (end.pending.retry, end.pending.retries, end.pending.due_at) == (0, 2, None)
+        history = await crowd.store.sessions.load("b")
+        assert history.session.retry_at is None
+        ((last,),) = history.attempts.values()
+        assert isinstance(last.data, Attempt)
+        assert (last.data.retry, last.data.retries) == (0, 2)
         assert waiting(crowd) == {"c": BEHIND}
         assert crowd.sent == [(5.0, "a")]
 

@@ -91,11 +91,16 @@ class Attempts:
         _raise(cancel)
         return ended
 
-    async def unschedule(self) -> None:
-        """Take back the retry that is scheduled, if one is."""
+    @property
+    def is_scheduled(self) -> bool:
+        """True while a retry of the last attempt is scheduled."""
+        return self._scheduled is not None
+
+    async def unschedule(self, *, retry: int | None = None) -> None:
+        """Take back the retry that is scheduled, if one is; with `retry` so many are spent now."""
         if self._scheduled is not None:
             scheduled, self._scheduled = self._scheduled, None
-            _, cancel = await settle(self._log.reschedule(scheduled, None))
+            _, cancel = await settle(self._log.reschedule(scheduled, None, retry=retry))
             _raise(cancel)
 
 

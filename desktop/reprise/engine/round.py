@@ -255,9 +255,16 @@ class Round:
         yield RetryStarted(pending.retry)
 
     async def _give_up(self, wait: PendingRetry) -> None:
-        """The provider is down for longer than the turn may wait (behaviour D4)."""
-        await self._attempts.unschedule()
-        self._finish(Outcome.FAILED, replace(self._left, failure=wait.failure), wait.failure)
+        """The provider is down for longer than the turn may wait (behaviour D4).
+
+        The retry that was scheduled never went out and is not spent, as if it had not been: only one that the user
+        cancelled is spent all the same.
+        """
+        left = replace(self._left, failure=wait.failure)
+        if self._attempts.is_scheduled:
+            left = replace(left, retry=left.retry - 1)
+        await self._attempts.unschedule(retry=left.retry)
+        self._finish(Outcome.FAILED, left, wait.failure)
 
     def _finish(self, outcome: Outcome, left: PendingRetry, failure: Failure | None = None) -> None:
         self.finished = TurnFinished(outcome, self._turn.pending(left), failure)
