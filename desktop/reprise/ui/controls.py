@@ -1,4 +1,4 @@
-"""The window's own controls, painted to the pixel: buttons, ring, switch, text lines."""
+"""The window's own controls, painted to the pixel: buttons, ring, text lines."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractButton, QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
 
 from reprise.ui.focus import show_ring
 from reprise.ui.painting import baseline, box, label, ring
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type, baseline_in
+
+_MARKUP = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\n": "<br>"})
 
 
 class Kind(StrEnum):
@@ -240,41 +242,6 @@ class Glyph(QWidget):
         self.update()
 
 
-class Switch(QAbstractButton):
-    """On or off at once, 36 x 20."""
-
-    def __init__(self, look: Appearance, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._look = look
-        self.setCheckable(True)
-        self.setAccessibleName(name)
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        look.changed.connect(self.updateGeometry)
-
-    def sizeHint(self) -> QSize:
-        return QSize(self._look.theme.px(36), self._look.theme.px(20))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        show_ring(self, self._look, event.reason())
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        theme = self._look.theme
-        painter = QPainter(self)
-        area = QRectF(0, 0, theme.px(36), theme.px(20))
-        on = self.isChecked()
-        fill = theme.color("accent") if on and self.isEnabled() else None
-        edge = None if fill else theme.color("control_border" if self.isEnabled() else "border")
-        box(painter, area, area.height() / 2, fill, edge)
-        knob = theme.px(14 if on else 12)
-        inset = (area.height() - knob) / 2
-        x = area.width() - inset - knob if on else inset
-        ink = "on_accent" if fill else "control_border" if self.isEnabled() else "faint"
-        box(painter, QRectF(x, inset, knob, knob), knob / 2, theme.color(ink))
-        painter.end()
-
-
 class Text(QLabel):
     """A line or paragraph of the window's own words in one role; wraps on the role's line grid when told to.
 
@@ -326,7 +293,7 @@ class Text(QLabel):
             return
         # Rich text only for the fixed line height; the words themselves are escaped.
         line = self._look.theme.line(self._role)
-        words = _escaped(self._plain).replace("\n", "<br>")
+        words = self._plain.translate(_MARKUP)
         super().setText(f'<p style="-qt-line-height-type: fixed; line-height: {line}px; margin: 0">{words}</p>')
         self.setAccessibleName(self._plain)
 
@@ -348,10 +315,6 @@ class Text(QLabel):
         else:
             self.setMinimumHeight(top + line + bottom)
         super().setContentsMargins(left, top - lift, right, bottom + lift)
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")  # `html` takes long to import
 
 
 class Elided(QWidget):

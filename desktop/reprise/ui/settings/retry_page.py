@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QWidget
 from reprise.bridge.preferences import Preferences
 from reprise.domain.ports import Catalog
 from reprise.domain.retry import PolicyName
-from reprise.ui.controls import Switch
 from reprise.ui.language import tr
 from reprise.ui.settings.chart import RetryChart
 from reprise.ui.settings.choice import MenuChoice
 from reprise.ui.settings.form import FormPage
 from reprise.ui.settings.segmented import Segmented, Stepper
 from reprise.ui.style import Appearance
+from reprise.ui.switch import Switch
 
 _RETRY_KEYS = (
     "policy",
