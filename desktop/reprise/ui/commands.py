@@ -43,7 +43,8 @@ class Command:
 
     `id` names the action's object ("newChat" -> ``actionNewChat``). `blocked` says in a sentence why it cannot work
     now, or None when it can. `text` and `checked` may depend on the moment, hence callables. `group` separates.
-    `shown_keys` are those that a widget answers itself while it has the focus: shown, and nobody's shortcut.
+    `shown_keys` are those that a widget answers itself while it has the focus: shown, and nobody's shortcut. `aside`
+    says what it comes to, where others have their keys.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Command:
     role: QAction.MenuRole = QAction.MenuRole.NoRole
     in_palette: bool = True
     shown_keys: str = ""
+    aside: Callable[[], str] = lambda: ""
 
     @property
     def keys(self) -> str:
@@ -131,8 +133,9 @@ class Commands(QObject):
         action = self._actions[command.id]
         reason = command.blocked()
         text = command.text()
-        # Behind a tab a menu shows keys that are no shortcut.
-        action.setText(f"{text}\t{shortcut_text(command.shown_keys)}" if command.shown_keys else text)
+        # Behind a tab a menu shows keys that are no shortcut, and whatever else is no part of the name.
+        beside = shortcut_text(command.shown_keys) or command.aside()
+        action.setText(f"{text}\t{beside}" if beside else text)
         action.setEnabled(reason is None)
         action.setToolTip(tooltip(text, command.keys, reason))
         action.setStatusTip(reason or "")

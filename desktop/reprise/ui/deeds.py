@@ -60,7 +60,7 @@ class WindowDeeds(QObject):
         library.problem.connect(self._problem)
         preferences.changed.connect(self._preference_changed)
         self._preferences = preferences
-        window.turns.attach(library, self._view)
+        window.turns.attach(library, self._view, preferences)
         window.sessions.attach(library, preferences, clock)
         for problem in preferences.problems():
             window.add_notice(Notice(problem.sentence, ((tr("Settings…"), self.open_settings),)))

@@ -144,7 +144,7 @@ class Palette(Sheet):
             text = plain(command.text()).rstrip(".…")
             if (hit := match(query, text)) is not None:
                 icon = command.icon or "chevron-right"
-                found.append((hit[0], Found(text, hit[1], icon, action.trigger, command.keys)))
+                found.append((hit[0], Found(text, hit[1], icon, action.trigger, command.keys, command.aside())))
         chats: list[tuple[int, Found]] = []
         for chat in self._chats():
             if (hit := match(query, chat.title)) is not None:

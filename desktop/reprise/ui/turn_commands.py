@@ -65,7 +65,7 @@ def turn_commands(turns: TurnDeeds) -> list[Command]:
 
 
 def policy_commands(turns: TurnDeeds) -> list[Command]:
-    """The chat's own retry policy, one of them checked."""
+    """The chat's own retry policy, one of them checked; beside each what it comes to."""
     names = (
         (None, "policyDefault", lambda: tr("Retry as Set in Settings")),
         ("steady", "policySteady", lambda: tr("Retry Steadily in This Chat")),
@@ -84,6 +84,7 @@ def policy_commands(turns: TurnDeeds) -> list[Command]:
             turns.stored_blocked,
             checked=partial(turns.has_policy, name),
             group=3,
+            aside=partial(turns.policy_sum, name),
         )
         for name, id_, text in names
     ]

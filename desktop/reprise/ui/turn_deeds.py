@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from reprise.ui.language import tr
+from reprise.ui.schedules import sum_of
 
 if TYPE_CHECKING:
     from reprise.bridge.conversation import Conversation
     from reprise.bridge.library import Library
+    from reprise.bridge.preferences import Preferences
     from reprise.domain.sessions import Entry
     from reprise.ui.conversation_view import ConversationView
 
@@ -22,10 +24,11 @@ class TurnDeeds(QObject):
         super().__init__(parent)
         self._library: Library | None = None
         self._view: ConversationView | None = None
+        self._preferences: Preferences | None = None
 
-    def attach(self, library: Library, view: ConversationView) -> None:
+    def attach(self, library: Library, view: ConversationView, preferences: Preferences) -> None:
         """The program is up."""
-        self._library, self._view = library, view
+        self._library, self._view, self._preferences = library, view, preferences
 
     @property
     def _shown(self) -> Conversation | None:
@@ -77,6 +80,13 @@ class TurnDeeds(QObject):
     def has_policy(self, name: str | None) -> bool:
         """Whether this is the chat's own policy."""
         return self._shown is not None and self._shown.policy_name == name
+
+    def policy_sum(self, name: str | None) -> str:
+        """What a policy of the chat's own, or (None) that of the settings for its model, comes to."""
+        if self._shown is None or self._preferences is None:
+            return ""
+        own = {} if name is None else {"retry.policy": name}
+        return sum_of(self._preferences.retry_policy(self._shown.model, own))
 
     # -- why it cannot be done now
 

@@ -7,8 +7,9 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from reprise.domain.retry import RetryPolicy
-from reprise.ui.language import counted, duration, tr
+from reprise.ui.language import duration, tr
 from reprise.ui.painting import box, label, rule
+from reprise.ui.schedules import sum_of
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
@@ -20,8 +21,7 @@ class RetryChart(QWidget):
         super().__init__(parent)
         self.setObjectName("retryPreview")
         self._look = look
-        self._waits: tuple[float, ...] = ()
-        self._jitter = False
+        self._policy = RetryPolicy(())
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         look.changed.connect(self.updateGeometry)
 
@@ -33,17 +33,12 @@ class RetryChart(QWidget):
 
     def summary(self) -> str:
         """The sum in words: "10 retries over 6 min 20 s"."""
-        if not self._waits:
-            return tr("No retries by itself")
-        total = duration(sum(self._waits))
-        count = counted(len(self._waits), tr("1 retry"), tr("{n} retries"))
-        form = tr("{count} over at most {total}") if self._jitter else tr("{count} over {total}")
-        return form.format(count=count, total=total)
+        return sum_of(self._policy)
 
     def show_policy(self, policy: RetryPolicy) -> None:
         """Preview `policy`."""
-        self._waits, self._jitter = policy.schedule, policy.jitter
-        waits = ", ".join(duration(wait) for wait in self._waits[:20])
+        self._policy = policy
+        waits = ", ".join(duration(wait) for wait in policy.schedule[:20])
         self.setAccessibleName(f"{self.summary()}. {waits}".strip())
         self.update()
 
@@ -63,7 +58,7 @@ class RetryChart(QWidget):
         )
         floor = self.height() - px(32)
         rule(painter, px(16), self.width() - px(16), floor, theme.color("border_strong"))
-        if self._waits:
+        if self._policy.schedule:
             self._bars(painter, floor)
         painter.end()
 
@@ -71,7 +66,7 @@ class RetryChart(QWidget):
         theme, px = self._look.theme, self._look.theme.px
         font = theme.font(Type.MICRO, tabular=True)
         metrics = QFontMetricsF(font)
-        shown = self._waits[:40]
+        shown = self._policy.schedule[:40]
         step = (self.width() - px(32)) / len(shown)
         width = min(px(28), max(2, round(step * 0.6)))
         tallest = max(shown)

@@ -34,6 +34,10 @@ class MenuChoice(Button):
         # As wide as the number fields above it at least, so that the column has one edge.
         return super().sizeHint().expandedTo(QSize(self._look.theme.px(104), 0))
 
+    def set_name(self, name: str) -> None:
+        """What is chosen here; said with the value from the next `set_options` on."""
+        self._name = name
+
     def set_options(self, options: Sequence[tuple[str, str, str]], value: str) -> None:
         """What there is, as (value, label, aside), and what is chosen; an unknown value shows as it is."""
         self._options, self.value = tuple(options), value

@@ -29,12 +29,29 @@ class FormPage(QWidget):
         look.changed.connect(self._restyle)
         self._restyle()
 
-    def add_row(self, label: str, control: QWidget, explanation: str = "", *, wide: bool = False) -> FormRow:
-        """One setting. A `wide` control takes the explanation's column too, which then stands below it."""
+    def add_row(
+        self, label: str, control: QWidget, explanation: str = "", *, wide: bool = False, behind: FormRow | None = None
+    ) -> FormRow:
+        """One setting, `behind` another one or last.
+
+        A `wide` control takes the explanation's column too, which then stands below it.
+        """
         row = FormRow(self._look, label, control, explanation, wide, self)
-        self.column.addWidget(row)
-        self.rows.append(row)
+        row.set_narrow(self._is_narrow)
+        if behind is None:
+            self.column.addWidget(row)
+            self.rows.append(row)
+        else:
+            self.column.insertWidget(self.column.indexOf(behind) + 1, row)
+            self.rows.insert(self.rows.index(behind) + 1, row)
         return row
+
+    def remove_row(self, row: FormRow) -> None:
+        """Take a row away, with its control."""
+        self.rows.remove(row)
+        self.column.removeWidget(row)
+        row.hide()
+        row.deleteLater()
 
     def add_gap(self, size: int) -> None:
         """More room below the last row, `size` pixels at 100 %."""
@@ -49,7 +66,11 @@ class FormPage(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         for row in self.rows:
-            row.set_narrow(self.width() < self._look.theme.px(NARROW))
+            row.set_narrow(self._is_narrow)
+
+    @property
+    def _is_narrow(self) -> bool:
+        return self.width() < self._look.theme.px(NARROW)
 
     def _restyle(self) -> None:
         px = self._look.theme.px

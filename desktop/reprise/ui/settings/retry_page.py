@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 
 from PySide6.QtWidgets import QWidget
@@ -10,9 +11,10 @@ from reprise.bridge.preferences import Preferences
 from reprise.domain.ports import Catalog
 from reprise.domain.retry import PolicyName
 from reprise.ui.language import tr
+from reprise.ui.schedules import preview_of, schedule_names
 from reprise.ui.settings.chart import RetryChart
 from reprise.ui.settings.choice import MenuChoice
-from reprise.ui.settings.form import FormPage
+from reprise.ui.settings.form import FormPage, FormRow
 from reprise.ui.settings.segmented import Segmented, Stepper
 from reprise.ui.style import Appearance
 from reprise.ui.switch import Switch
@@ -31,18 +33,21 @@ _RETRY_KEYS = (
 )
 
 
-def _schedules() -> list[tuple[str, str]]:
-    return [
-        (PolicyName.STEADY.value, tr("Steady")),
-        (PolicyName.EXPONENTIAL.value, tr("Exponential")),
-        (PolicyName.CUSTOM.value, tr("Custom")),
-        (PolicyName.OFF.value, tr("Off")),
-    ]
+_READ_AT = ("retry.", "provider.", "providers.", "chat.")
+"""Changes of these sections are changes of what is shown here: the providers are settings, too."""
 
 
-def _providers(catalog: Catalog) -> list[tuple[str, str]]:
-    """Each provider once, with what it is called."""
-    return list({info.ref.provider: info.provider_label or info.label for info in catalog.models()}.items())
+@dataclass(frozen=True, slots=True)
+class _OwnSchedule:
+    """The row of one provider."""
+
+    choice: MenuChoice
+    row: FormRow
+
+
+def _providers(catalog: Catalog) -> dict[str, str]:
+    """Each provider with what it is called, in the catalogue's order."""
+    return {info.ref.provider: info.provider_label or info.label for info in catalog.models()}
 
 
 class RetryPage(FormPage):
@@ -55,12 +60,7 @@ class RetryPage(FormPage):
                   "refused key or an empty account.")  # fmt: skip
         super().__init__(look, tr("Retry"), lead, parent)
         self._preferences, self._catalog = preferences, catalog
-        self.policy = Segmented(
-            look,
-            tr("Schedule"),
-            _schedules(),
-            self,
-        )
+        self.policy = Segmented(look, tr("Schedule"), schedule_names(), self)
         self.policy.chosen.connect(lambda value: preferences.set_value("retry.policy", value))
         self.add_row(tr("Schedule"), self.policy)
         self.add_gap(4)
@@ -90,13 +90,8 @@ class RetryPage(FormPage):
         self.fallback = MenuChoice(look, tr("Fallback model"), self)
         self.fallback.setObjectName("retry.fallback")
         self.fallback.chosen.connect(lambda value: preferences.set_value("retry.fallback", value))
-        self.add_row(tr("Fallback model"), self.fallback, tr("asked once, when the retries are used up"))
-        self._own: dict[str, MenuChoice] = {}
-        for provider, label in _providers(catalog):
-            choice = MenuChoice(look, label, self)
-            choice.chosen.connect(partial(self._set_own, provider))
-            self.add_row(label, choice, tr("the schedule for this provider"))
-            self._own[provider] = choice
+        self._last = self.add_row(tr("Fallback model"), self.fallback, tr("asked once, when the retries are used up"))
+        self._own: dict[str, _OwnSchedule] = {}
         self.column.addStretch(1)
         preferences.changed.connect(self._changed)
         preferences.refused.connect(self._refused)
@@ -125,10 +120,7 @@ class RetryPage(FormPage):
         models = [(f"{info.ref.provider}:{info.ref.model}", info.label, info.provider_label)
                   for info in self._catalog.models()]  # fmt: skip
         self.fallback.set_options([("", tr("Nobody"), ""), *models], str(value("retry.fallback")))
-        own = value("retry.per_provider")
-        schedules = [("", tr("As above"), ""), *((key, label, "") for key, label in _schedules())]
-        for provider, choice in self._own.items():
-            choice.set_options(schedules, str(own.get(provider, "")))
+        self._read_own()
         self.retries.setEnabled(name != PolicyName.OFF)
         for row in self.rows:
             if row.control in (self.first, self.longest):
@@ -139,6 +131,29 @@ class RetryPage(FormPage):
         """Set every retry setting back to its default."""
         for key in _RETRY_KEYS:
             self._preferences.set_value(f"retry.{key}", None)
+
+    def _read_own(self) -> None:
+        """A row for every provider that the catalogue has now, in its order, with what its own schedule comes to."""
+        wanted, own = _providers(self._catalog), self._preferences.value("retry.per_provider")
+        if list(wanted) != list(self._own):
+            for row in self._own.values():
+                self.remove_row(row.row)
+            self._own.clear()
+            last = self._last
+            for provider in wanted:
+                choice = MenuChoice(self._look, "", self)
+                choice.setObjectName(f"retry.per_provider.{provider}")
+                choice.chosen.connect(partial(self._set_own, provider))
+                last = self.add_row("", choice, " ", behind=last)
+                self._own[provider] = _OwnSchedule(choice, last)
+        schedules = [("", tr("As above"), ""), *((key, label, "") for key, label in schedule_names())]
+        for provider, label in wanted.items():
+            name, shown = str(own.get(provider, "")), self._own[provider]
+            shown.choice.set_name(label)
+            shown.choice.set_options(schedules, name)
+            shown.row.label.setText(label)
+            policy = self._preferences.retry_policy(own={"retry.policy": name} if name else {})
+            shown.row.explanation.setText(preview_of(policy) if name else tr("the schedule for this provider"))
 
     def _set_own(self, provider: str, name: str) -> None:
         own = {key: kept for key, kept in self._preferences.value("retry.per_provider").items() if key != provider}
@@ -161,6 +176,7 @@ class RetryPage(FormPage):
         if key.startswith("retry."):
             for row in self.rows:
                 row.say("")
+        if key.startswith(_READ_AT):
             self.read()
 
     def _refused(self, key: str, sentence: str) -> None:
