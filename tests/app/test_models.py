@@ -127,6 +127,13 @@ def test_with_a_model_of_one_s_own_the_built_in_one_starts_only_when_asked(tmp_p
     assert stage.started == 1
 
 
+def test_a_model_of_a_known_host_says_where_its_account_is_topped_up(tmp_path: Path) -> None:
+    """UX 2, needs you: by the address in the settings, whatever the model is called."""
+    stage = Stage(tmp_path, provider__url="https://openrouter.ai/api/v1", provider__model="m")
+    pages = {info.ref.provider: info.billing_page for info in stage.models.models()}
+    assert pages == {"builtin": "", OWN: "https://openrouter.ai/settings/credits", "echo": ""}
+
+
 def test_half_a_provider_is_shown_with_the_reason(tmp_path: Path) -> None:
     stage = Stage(tmp_path, chat__provider=OWN, provider__url="https://api.example.org")
     (own,) = [info for info in stage.models.models() if info.ref.provider == OWN]

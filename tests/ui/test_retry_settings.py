@@ -1,4 +1,4 @@
-"""What a retry schedule comes to, beside every choice among them: the settings of all providers, of one, of one chat."""
+"""What a retry schedule comes to, said wherever one is chosen: for all providers, for one, for one chat."""
 
 from __future__ import annotations
 

@@ -15,6 +15,7 @@ from reprise.domain.messages import ModelRef
 from reprise.domain.models import CompletionRequest, ModelInfo, Parameters, Route
 from reprise.domain.ports import Clock, CompletionProvider, SettingsStore
 from reprise.providers import builtin
+from reprise.providers.billing_pages import billing_page
 from reprise.providers.builtin.supervisor import BuiltinModel, Unavailable
 from reprise.providers.catalog import Provider, ProviderEntry, Surroundings, make_provider
 from reprise.providers.endpoint import KEY_VARIABLE, Timeouts, base_url, clean_key, is_loopback, key_for
@@ -159,7 +160,8 @@ class Models:
         if options.provider_url is None:
             return None
         model = options.model or "default"
-        return ModelInfo(ModelRef(GIVEN, model), model, _host(options.provider_url))
+        host = _host(options.provider_url)
+        return ModelInfo(ModelRef(GIVEN, model), model, host, billing_page=billing_page(host))
 
     def _own(self) -> ModelInfo | None:
         values = self._settings.values()
@@ -172,7 +174,8 @@ class Models:
                 base_url(url)
             except ValueError as error:
                 reason = str(error)
-        return ModelInfo(ModelRef(OWN, model), model or "Your own model", _host(url), unavailable=reason)
+        host, label = _host(url), model or "Your own model"
+        return ModelInfo(ModelRef(OWN, model), label, host, unavailable=reason, billing_page=billing_page(host))
 
     def _builtin_info(self) -> ModelInfo:
         return replace(builtin.INFO, unavailable=self._builtin.why_not if self._builtin else None)

@@ -13,6 +13,7 @@ from reprise.bridge.live_history import LiveHistory, new_session
 from reprise.bridge.message_queue import MessageQueue
 from reprise.bridge.questions import RoundLimitQuestion
 from reprise.bridge.retry_manager import RetryManager
+from reprise.bridge.sent_part import SentPart
 from reprise.bridge.services import Services
 from reprise.bridge.signals import Listeners
 from reprise.bridge.tasks import TaskScope
@@ -23,6 +24,7 @@ from reprise.domain.messages import ModelRef
 from reprise.domain.ports import History
 from reprise.domain.retry import PendingRetry, PolicyName
 from reprise.domain.sessions import Delivery, Entry, Session
+from reprise.domain.shortening import Shortening
 from reprise.domain.turns import TurnState
 
 _POLICY = "retry.policy"
@@ -93,6 +95,7 @@ class Conversation(QObject):
         self._question = RoundLimitQuestion(self.question_asked.emit, self.question_settled.emit)
         self._course = course = Course(live, services, scope, self._question, self._tell, self)
         self._branches = BranchCommands(course)
+        self._sent = SentPart(course, services)
         self._told_title, self._told_model, self._told_state = self.title, self.model, self.state
         self._listeners: Listeners[TurnEvent] = Listeners()
         course.outbox.text_stored.connect(self.prompt_stored)
@@ -212,6 +215,15 @@ class Conversation(QObject):
         """Whether `go_on` would do something."""
         return self._course.why_not(waits=True) is None and standing.unfinished(self.history) is not None
 
+    @property
+    def left_out(self) -> int:
+        """How many of the branch's first messages its requests leave out; 0 = it is sent whole."""
+        return self._sent.left_out
+
+    def shortenings(self) -> tuple[Shortening, ...]:
+        """How the pending turn could send less, the longest first; empty where nothing can be left out."""
+        return self._sent.ways()
+
     def is_free(self) -> bool:
         """Whether nothing runs here that a command must not disturb; else that is told (`refused`)."""
         return self._course.may()
@@ -266,6 +278,16 @@ class Conversation(QObject):
     def retry_with(self, model: ModelRef) -> None:
         """Retry the pending turn with another model; a wait is ended for it (behaviour N4)."""
         self._course.retry_with(model)
+
+    def shorten(self, left_out: int) -> None:
+        """From here on leave the branch's first messages out of requests, and retry; nothing of them is lost (N4)."""
+        self._sent.shorten(left_out)
+
+    @Slot()
+    def send_all(self) -> None:
+        """Take `shorten` back: from the next turn on the branch is sent whole."""
+        if self._sent.send_all():
+            self.history_changed.emit()
 
     @Slot()
     def go_on(self) -> None:

@@ -10,7 +10,10 @@ from reprise.domain.messages import Message, ModelRef
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """A model as the picker shows it. `unavailable` says in one sentence why it cannot be chosen now."""
+    """A model as the picker shows it. `unavailable` says in one sentence why it cannot be chosen now.
+
+    `billing_page` is where its provider's account is topped up; "" where that is not known.
+    """
 
     ref: ModelRef
     label: str
@@ -18,6 +21,7 @@ class ModelInfo:
     is_local: bool = False
     tools: bool = True
     unavailable: str | None = None
+    billing_page: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ class ModelChange:
 class ParamsChange:
     """From here on the branch has these settings of its own: plain values under the keys of the settings.
 
-    None takes a setting of its own back.
+    None takes a setting of its own back. One of them only a branch has: `shortening.LEFT_OUT`.
     """
 
     values: Mapping[str, Any] = field(hash=False)

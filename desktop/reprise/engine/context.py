@@ -16,22 +16,29 @@ from reprise.domain.messages import (
     user_message,
 )
 from reprise.domain.sessions import Entry, messages
+from reprise.domain.shortening import first_sent
 
 GO_ON = "Your reply was cut off. Go on exactly where it stopped, without repeating anything."
 """Asks for the rest of a reply (behaviour L18, N8); it is sent, never stored."""
 
 
 def context(
-    path: Sequence[Entry], *, system_prompt: str | None = None, so_far: str = "", prefilled: bool = False
+    path: Sequence[Entry],
+    *,
+    system_prompt: str | None = None,
+    so_far: str = "",
+    prefilled: bool = False,
+    leave_out: int = 0,
 ) -> tuple[Message, ...]:
-    """The messages of a request for the branch `path` (root to what is answered).
+    """The messages of a request for the branch `path` (root to what is answered), but its first `leave_out`.
 
     The system prompt comes first. Results stand directly behind their calls, in call order; a call without a result,
     a result without a call, reasoning, notices and empty messages stay out (behaviour D12, L24, L25, C13, P5).
     Neighbours of one role become one message (D6). `so_far` is what the reply begins with: it comes last, and what
     asks for the rest behind it unless it is `prefilled`.
     """
-    sent = _merged(_answered(messages(path)))
+    log = messages(path)
+    sent = _merged(_answered(log[first_sent(log, leave_out) :]))
     if system_prompt is not None and system_prompt.strip():
         sent.insert(0, Message(Role.SYSTEM, (TextPart(system_prompt),)))
     if so_far.strip():

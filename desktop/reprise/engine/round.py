@@ -26,7 +26,8 @@ from reprise.domain.messages import Part
 from reprise.domain.models import CompletionRequest
 from reprise.domain.ports import HoldResult
 from reprise.domain.retry import Ask, GiveUp, GiveUpReason, PendingRetry, Wait, WaitReason
-from reprise.domain.sessions import Attempt, AttemptState, Entry, ModelChange, up_to
+from reprise.domain.sessions import Attempt, AttemptState, Entry, ModelChange, messages, params_of, up_to
+from reprise.domain.shortening import left_out
 from reprise.engine.attempts import Attempts
 from reprise.engine.context import context
 from reprise.engine.faults import failure_of
@@ -161,6 +162,7 @@ class Round:
             system_prompt=answerer.parameters.system_prompt,
             so_far="" if before is None else before.text,
             prefilled=prefilled,
+            leave_out=left_out(messages(path), params_of(path)),
         )
         specs = () if setup.tools is None else setup.tools.specs()
         return CompletionRequest(answerer.model, sent, answerer.parameters, specs), before

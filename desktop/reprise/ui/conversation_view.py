@@ -34,6 +34,7 @@ from reprise.ui.timeline_items import (
     KEEP,
     REGENERATE,
     REPORT,
+    SEND_ALL,
     Telling,
     items_of,
     partial_deltas,
@@ -51,10 +52,12 @@ class ConversationView(QObject):
     Signals:
         changed(): something the commands depend on changed.
         key_entered(str): another key was given in the card; the turn is retried right after.
+        page_wanted(str): a page of the provider's, from our own table, is to be opened.
     """
 
     changed = Signal()
     key_entered = Signal(str)
+    page_wanted = Signal(str)
 
     def __init__(self, look: Appearance, page: Page, library: Library, catalog: Catalog, clock: Clock) -> None:
         super().__init__(page)
@@ -72,6 +75,7 @@ class ConversationView(QObject):
         self._card = TurnCard(look, self.timeline, catalog, clock, self.place)
         self._card.key_entered.connect(self._key_entered)
         self._card.edit_wanted.connect(self.edit)
+        self._card.page_wanted.connect(self.page_wanted)
         self._tray = page.add_tray()
         self._tray.edit_cancelled.connect(self._edits.give_up)
         self._tray.edit_wanted.connect(self.edit_queued)
@@ -199,6 +203,8 @@ class ConversationView(QObject):
             conversation.keep()
         elif action == CONTINUE:
             conversation.go_on()
+        elif action == SEND_ALL:
+            conversation.send_all()
         elif action == BACK:
             if conversation.switched_from is not None:
                 conversation.choose_model(conversation.switched_from)
@@ -245,6 +251,7 @@ class ConversationView(QObject):
             None if beside is None else beside.id,
             conversation.can_go_on and not conversation.is_busy,
             conversation.model,
+            conversation.left_out,
         )
         return items_of(conversation.history, telling)
 

@@ -48,6 +48,7 @@ class WindowDeeds(QObject):
         self._view.key_entered.connect(window.key_entered)
         self._view.changed.connect(self._changed)
         self._view.timeline.link_activated.connect(_open_address)
+        self._view.page_wanted.connect(_open_address)
         window.header.model_chosen.connect(self._model_chosen)
         window.header.renamed.connect(lambda title: library.rename(library.current.session_id, title))
         window.header.picker_opening.connect(self.models_changed)

@@ -8,8 +8,9 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
-from reprise.domain.failures import FailureKind
+from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.models import ModelInfo
+from reprise.domain.shortening import Shortening
 from reprise.ui.attempt_details import AttemptDetails, Details
 from reprise.ui.controls import Button, Glyph, Kind, Text
 from reprise.ui.flow import FlowRow
@@ -19,7 +20,7 @@ from reprise.ui.menus import add_choice, make_menu
 from reprise.ui.painting import box
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
-from reprise.ui.words import Sentence
+from reprise.ui.words import Sentence, kept_sentence, tokens_sentence
 
 _OTHERS_CAN = frozenset({FailureKind.QUOTA, FailureKind.CONTEXT_LENGTH, FailureKind.CONTENT_FILTER})
 
@@ -28,6 +29,8 @@ _OTHERS_CAN = frozenset({FailureKind.QUOTA, FailureKind.CONTEXT_LENGTH, FailureK
 class Offer:
     """What can be done beside Retry; `models` are the others that could answer.
 
+    `billing_page` is where the provider's empty account is topped up, `shortenings` are the ways to send less of a
+    chat that is too long, the longest first.
     After a stop (`is_stopped`) it is the person's own doing: no other model and no other wording is called for.
     """
 
@@ -35,6 +38,8 @@ class Offer:
     can_edit: bool = False
     can_keep: bool = False
     can_go_on: bool = False
+    billing_page: str = ""
+    shortenings: tuple[Shortening, ...] = ()
     is_stopped: bool = False
 
 
@@ -45,6 +50,8 @@ class PendingCard(QWidget):
         retried(): Retry was pressed.
         waited(): the wait the provider asks for is accepted.
         key_entered(str): another key was given; Retry is meant as well.
+        billing_wanted(str): this page is to be opened.
+        shortened(int): so many of the first messages are to be left out; Retry is meant as well.
         model_wanted(ModelRef): this model shall try.
         edited(): the prompt is to be changed.
         taken_back(): the prompt is to leave the chat.
@@ -55,6 +62,8 @@ class PendingCard(QWidget):
     retried = Signal()
     waited = Signal()
     key_entered = Signal(str)
+    billing_wanted = Signal(str)
+    shortened = Signal(int)
     model_wanted = Signal(object)
     edited = Signal()
     taken_back = Signal()
@@ -97,25 +106,13 @@ class PendingCard(QWidget):
         )
         self._row = FlowRow(self._buttons, self.toggle)
         self.enter_key: Button | None = None
-        if failure is not None and failure.kind is FailureKind.AUTH:
-            self.enter_key = Button(look, tr("Enter key…"), kind=Kind.PRIMARY, icon="key", parent=self)
-            self.enter_key.setObjectName("enterKeyButton")
-            self.enter_key.clicked.connect(self.open_key_field)
-            self._row.addWidget(self.enter_key)
-        self.wait: Button | None = None
-        if until:
-            self.wait = Button(
-                look, tr("Wait until {time}").format(time=until), kind=Kind.PRIMARY, icon="clock", parent=self
-            )
-            self.wait.setObjectName("waitUntilButton")
-            self.wait.clicked.connect(self.waited)
-            self._row.addWidget(self.wait)
         offer = offer or Offer()
-        # Where trying again cannot help, another model can: it comes first.
-        needs_other = failure is not None and failure.kind in _OTHERS_CAN and bool(offer.models)
+        has_fix = self._add_fix(failure, until, offer)
+        # Where trying again cannot help and nothing mends it, another model can: it comes first.
+        needs_other = not has_fix and failure is not None and failure.kind in _OTHERS_CAN and bool(offer.models)
         if needs_other:
             self._add_other_model(offer.models, Kind.PRIMARY)
-        has_fix = self.enter_key is not None or self.wait is not None or needs_other
+            has_fix = True
         self.retry = Button(
             look,
             tr("Retry now") if until else tr("Retry"),
@@ -142,6 +139,32 @@ class PendingCard(QWidget):
         look.changed.connect(self._restyle)
         self._restyle()
 
+    def _add_fix(self, failure: Failure | None, until: str, offer: Offer) -> bool:
+        """What mends this failure, as the first button; False where nothing does."""
+        primary = Kind.PRIMARY
+        if failure is not None and failure.kind is FailureKind.AUTH:
+            self.enter_key = self._offer(tr("Enter key…"), "enterKeyButton", kind=primary, icon="key")
+            self.enter_key.clicked.connect(self.open_key_field)
+        elif until:
+            wait = self._offer(
+                tr("Wait until {time}").format(time=until), "waitUntilButton", kind=primary, icon="clock"
+            )
+            wait.clicked.connect(self.waited)
+        elif offer.billing_page:
+            bill = self._offer(tr("Open billing page"), "billingButton", kind=primary, icon="external")
+            bill.clicked.connect(lambda: self.billing_wanted.emit(offer.billing_page))
+        elif offer.shortenings:
+            shorten = self._offer(tr("Shorten context…"), "shortenButton", kind=primary)
+            menu = make_menu(shorten)
+            menu.setObjectName("shortenMenu")
+            for way in offer.shortenings:
+                action = menu.addAction(f"{kept_sentence(way)}\t{tokens_sentence(way.tokens)}")
+                action.triggered.connect(lambda _checked=False, count=way.left_out: self.shortened.emit(count))
+            shorten.clicked.connect(lambda: menu.popup(shorten.mapToGlobal(QPoint(0, shorten.height() + 4))))
+        else:
+            return False
+        return True
+
     def _add_other_model(self, models: tuple[ModelInfo, ...], kind: Kind) -> None:
         other = self._offer(tr("Other model"), "otherModelButton", kind=kind, chevron="chevron-down")
         menu = make_menu(other)
@@ -163,8 +186,10 @@ class PendingCard(QWidget):
             if can:
                 self._offer(text, name).clicked.connect(signal)
 
-    def _offer(self, text: str, name: str, *, kind: Kind = Kind.FRAMED, chevron: str | None = None) -> Button:
-        button = Button(self._look, text, kind=kind, chevron=chevron, parent=self)
+    def _offer(
+        self, text: str, name: str, *, kind: Kind = Kind.FRAMED, icon: str | None = None, chevron: str | None = None
+    ) -> Button:
+        button = Button(self._look, text, kind=kind, icon=icon, chevron=chevron, parent=self)
         button.setObjectName(name)
         self._row.addWidget(button)
         return button

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from reprise.domain.deltas import TextDelta, ThinkingDelta
 from reprise.domain.messages import Message, ModelRef, Part, ReplyInfo, Role, TextPart, ThinkingPart
 from reprise.domain.ports import History
-from reprise.domain.sessions import Attempt, AttemptState, Entry, Notice, readable_parts
-from reprise.ui.language import clock_time, tr
+from reprise.domain.sessions import Attempt, AttemptState, Entry, Notice, messages, readable_parts
+from reprise.domain.shortening import said_in
+from reprise.ui.language import clock_time, counted, tr
 from reprise.ui.timeline.item import EarlierAttempt, MessageAction, TimelineItem
 from reprise.ui.words import attempt_rows, reply_meta
 
-CONTINUE, KEEP, BACK, REPORT = "continue", "keep", "back", "report"
+CONTINUE, KEEP, BACK, REPORT, SEND_ALL = "continue", "keep", "back", "report", "send-all"
 """The actions inside notes; `REPORT` is followed by ``:`` and the attempt's entry id."""
 
 EDIT, REGENERATE, FORK = "edit", "regenerate", "fork"
@@ -26,7 +27,7 @@ class Telling:
 
     `label` names a model; `siblings` gives the alternatives to an entry, itself included; `beside` is the reply whose
     next version is on its way (it makes room); `can_go_on` says that the reply at the end can be continued;
-    `answers` is who answers the next prompt.
+    `answers` is who answers the next prompt; `left_out` of the branch's first messages are not sent to it.
     """
 
     label: Callable[[ModelRef | None], str]
@@ -34,6 +35,7 @@ class Telling:
     beside: str | None = None
     can_go_on: bool = False
     answers: ModelRef | None = None
+    left_out: int = 0
 
 
 def items_of(history: History, telling: Telling) -> list[TimelineItem]:
@@ -41,12 +43,13 @@ def items_of(history: History, telling: Telling) -> list[TimelineItem]:
     items: list[TimelineItem] = []
     leaf = history.branch[-1].id if history.branch else None
     answered: str | None = None
+    edge = _edge(history.branch, telling.left_out)
     for entry in history.branch:
         if entry.id == telling.beside:
             break
         match entry.data:
             case Message(role=Role.SYSTEM):
-                continue
+                pass
             case Message(role=Role.ASSISTANT) as message:
                 attempts = history.attempts.get(answered or "", ())
                 items.append(_reply_item(entry, message, telling, attempts, is_last=entry.id == leaf))
@@ -58,8 +61,30 @@ def items_of(history: History, telling: Telling) -> list[TimelineItem]:
                 answered = entry.id
                 items.append(_prompt_item(entry, message, telling) if role is Role.USER else _item(entry, message))
             case Notice(text=text) if items:
-                items[-1] = replace(items[-1], note=" ".join(part for part in (items[-1].note, text) if part))
+                items[-1] = _noted(items[-1], text)
+        if entry.id == edge and items:
+            items[-1] = _noted(items[-1], _left_out_note(messages(history.branch)[: telling.left_out]))
     return items
+
+
+def _edge(branch: Sequence[Entry], left_out: int) -> str | None:
+    """The last entry of a branch that is not sent."""
+    spoken = [entry.id for entry in branch if isinstance(entry.data, Message)]
+    return spoken[left_out - 1] if 0 < left_out <= len(spoken) else None
+
+
+def _noted(item: TimelineItem, text: str) -> TimelineItem:
+    return replace(item, note=" ".join(part for part in (item.note, text) if part))
+
+
+def _left_out_note(log: Sequence[Message]) -> str:
+    """Where what is sent begins: the messages before it are in the chat and nowhere else."""
+    text = counted(
+        said_in(log),
+        tr("The message up to here is not sent any more."),
+        tr("The {n} messages up to here are not sent any more."),
+    )
+    return f"{text} [{tr('Send all again')}]({SEND_ALL})"
 
 
 def partial_deltas(parts: Iterable[Part]) -> Iterator[TextDelta | ThinkingDelta]:

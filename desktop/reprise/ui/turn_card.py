@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
 from reprise.bridge.conversation import Conversation
+from reprise.domain.failures import FailureKind
 from reprise.domain.messages import ModelRef
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
@@ -29,10 +30,12 @@ class TurnCard(QObject):
     Signals:
         key_entered(str): another key was given in the card; the turn is to be retried with it.
         edit_wanted(str): the prompt with this entry id is to be edited.
+        page_wanted(str): this page of the provider's is to be opened.
     """
 
     key_entered = Signal(str)
     edit_wanted = Signal(str)
+    page_wanted = Signal(str)
 
     def __init__(
         self,
@@ -83,21 +86,25 @@ class TurnCard(QObject):
         partial = newest_partial(entries)
         kept = partial.data.parts if partial is not None and isinstance(partial.data, Attempt) else ()
         place = self._place(model)
-        said = pending_sentence(pending, place, found, kept, self._clock.utc())
+        kind = None if pending.failure is None else pending.failure.kind
+        shorter = conversation.shortenings() if kind is FailureKind.CONTEXT_LENGTH else ()
+        said = pending_sentence(pending, place, found, kept, self._clock.utc(), can_shorten=bool(shorter))
         name = model.model if model else ""
         report = report_of(entries) if entries else ""
         details = Details(pending.failure, place, name, attempt_rows(entries), report, again_sentence(pending, found))
         asked_s = pending.ask_s
         until = clock_time(self._clock.utc() + timedelta(seconds=asked_s)) if asked_s is not None else ""
         prompt = prompt_entry(conversation.history.branch)
-        others = tuple(
-            info for info in self._catalog.models() if info.unavailable is None and info.ref != conversation.model
-        )
+        models = self._catalog.models()
+        others = tuple(info for info in models if info.unavailable is None and info.ref != conversation.model)
+        pages = [info.billing_page for info in models if info.ref == model and kind is FailureKind.QUOTA]
         offer = Offer(
             others,
             can_edit=prompt is not None and not pending.after_tools,
             can_keep=conversation.can_keep,
             can_go_on=conversation.can_go_on,
+            billing_page=next(iter(pages), ""),
+            shortenings=shorter,
             is_stopped=pending.failure is None and (not found or found[-1].state is AttemptState.STOPPED),
         )
         card = PendingCard(self._look, said, details, self._timeline.viewport(), until=until, offer=offer)
@@ -105,6 +112,8 @@ class TurnCard(QObject):
         card.retried.connect(conversation.retry)
         card.key_entered.connect(self.key_entered)
         card.model_wanted.connect(conversation.retry_with)
+        card.billing_wanted.connect(self.page_wanted)
+        card.shortened.connect(conversation.shorten)
         card.kept.connect(conversation.keep)
         card.continued.connect(conversation.go_on)
         card.taken_back.connect(conversation.take_back)

@@ -28,6 +28,9 @@ def turn_commands(turns: TurnDeeds) -> list[Command]:
             turns.regenerate_blocked,
         ),
         Command("continue", chat, lambda: tr("&Continue"), turns.go_on, (), "continue", turns.go_on_blocked),
+        Command(
+            "sendAll", chat, lambda: tr("Send All &Messages Again"), turns.send_all, (), "undo", turns.send_all_blocked
+        ),
         Command("editLast", chat, lambda: tr("&Edit Last Prompt"), turns.edit_last, (), "edit", turns.edit_blocked),
         Command(
             "retryAll",

@@ -56,6 +56,11 @@ class TurnDeeds(QObject):
         if self._shown is not None:
             self._shown.go_on()
 
+    def send_all(self) -> None:
+        """Send the chat whole again, from the next turn on."""
+        if self._shown is not None:
+            self._shown.send_all()
+
     def edit_last(self) -> None:
         """Put the last prompt into the composer, to send another version of it."""
         if self._view is not None:
@@ -114,6 +119,12 @@ class TurnDeeds(QObject):
         if self._shown is None:
             return _starting()
         return None if self._shown.can_go_on else tr("There is no reply that was cut off.")
+
+    def send_all_blocked(self) -> str | None:
+        """Nothing is left out."""
+        if self._shown is None:
+            return _starting()
+        return None if self._shown.left_out else tr("All messages of this chat are sent already.")
 
     def edit_blocked(self) -> str | None:
         """No prompt, or a turn runs."""

@@ -14,6 +14,7 @@ from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Part, ReplyInfo, TextPart, ThinkingPart
 from reprise.domain.retry import PendingRetry, WaitReason
 from reprise.domain.sessions import Attempt, AttemptState, Entry
+from reprise.domain.shortening import Shortening
 from reprise.ui.language import clock_time, counted, duration, tr, word_count
 
 
@@ -97,12 +98,18 @@ def own_words(failure: Failure) -> str:
 
 
 def pending_sentence(
-    pending: PendingRetry, place: str, attempts: Sequence[Attempt], partial: Sequence[Part], now: datetime
+    pending: PendingRetry,
+    place: str,
+    attempts: Sequence[Attempt],
+    partial: Sequence[Part],
+    now: datetime,
+    *,
+    can_shorten: bool = False,
 ) -> Sentence:
     """The pending card's title, second line and icon.
 
     `partial` is what arrived and stands under the prompt, whichever attempt brought it; `now` the wall clock, for
-    "until 18:40" (behaviour D3).
+    "until 18:40" (behaviour D3). `can_shorten`: there are messages before the prompt that could be left out.
     """
     kept = word_count(_text(partial))
     failure = pending.failure
@@ -146,7 +153,21 @@ def pending_sentence(
             tr("The key was refused{code}. With another one the prompt goes out again.").format(code=code),
             "key",
         )
-    return Sentence(said.title, " ".join(part for part in (said.advice, _safe(kept)) if part), said.icon)
+    advice = said.advice
+    if can_shorten:
+        advice = tr("Leave its oldest messages out of what is sent, or choose a model with a longer memory.")
+    return Sentence(said.title, " ".join(part for part in (advice, _safe(kept)) if part), said.icon)
+
+
+def kept_sentence(way: Shortening) -> str:
+    """Which messages are sent still when the others are left out."""
+    return counted(way.messages, tr("This prompt alone"), tr("The last {n} messages"))
+
+
+def tokens_sentence(tokens: int) -> str:
+    """About how much that is; two figures, since it is an estimate."""
+    rough = round(tokens, 2 - len(str(tokens)))
+    return counted(rough, tr("about 1 token"), tr("about {n} tokens"))
 
 
 def again_sentence(pending: PendingRetry, attempts: Sequence[Attempt] = ()) -> str:
