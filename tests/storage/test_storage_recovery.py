@@ -110,3 +110,37 @@ def test_a_damaged_open_attempt_is_open_no_more(tmp_path: Path) -> None:
             assert db.execute("SELECT text FROM chunk").fetchall() == [("kept",)]
 
     asyncio.run(main())
+
+
+def test_what_a_close_ended_is_named_at_the_next_start_until_something_is_said(tmp_path: Path) -> None:
+    """D8: each session once, not what was stopped, nor what is in the trash, nor what cannot be read."""
+
+    async def main() -> None:
+        clock = ManualClock()
+
+        async with opened(tmp_path, clock) as store:
+            for session in ("old", "stopped", "trashed", "damaged", "new"):
+                await ask(store, session, "go")
+            await store.sessions.trash("trashed", clock.utc())
+        async with opened(tmp_path, clock) as store:
+            assert store.interrupted == ("new", "damaged", "stopped", "old")
+            made = [
+                (session, await ask(store, session, "on"))
+                for session in ("old", "stopped", "trashed", "damaged", "new")
+            ]
+            await clock.advance(1)
+            for session, (_, attempt) in made:
+                state = AttemptState.STOPPED if session == "stopped" else AttemptState.INTERRUPTED
+                ended = Attempt(MODEL, 1, state, (TextPart("half"),), None, clock.utc())
+                await store.log.fail_attempt(attempt, ended)
+        damage(tmp_path, dict(made)["damaged"][1].id, "data = '{'")
+        async with opened(tmp_path, clock) as store:
+            assert store.interrupted == ("new", "old")
+        async with opened(tmp_path, clock) as store:
+            assert store.interrupted == ("new", "old")
+            await clock.advance(1)
+            await ask(store, "later", "hi")
+        async with opened(tmp_path, clock) as store:
+            assert store.interrupted == ("later",)
+
+    asyncio.run(main())

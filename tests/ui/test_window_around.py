@@ -141,7 +141,7 @@ def test_what_was_interrupted_is_said_quietly_at_the_next_start(act: Callable[..
         stage.window.sessions.tell_interrupted((key,))
         banner = stage.window.notices
         assert banner.isVisible()
-        assert banner.sentence.text().startswith("Reprise ended before a reply was complete.")
+        assert banner.sentence.text().startswith("Reprise ended before a reply came.")
         buttons = [each for each in banner.findChildren(QWidget) if getattr(each, "text", lambda: "")() == "Show"]
         buttons[0].click()
         assert not banner.isVisible()

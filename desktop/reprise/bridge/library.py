@@ -90,7 +90,7 @@ class Library(QObject):
         now = self._services.clock.utc()
         for session in sessions:
             if session.retry_at is not None and session.retry_at > now:
-                self._reach(session.id)
+                self.reach(session.id)
 
     def rows(self) -> list[SessionRow]:
         """Every stored session, newest activity first."""
@@ -125,8 +125,16 @@ class Library(QObject):
 
     def open(self, session_id: str) -> None:
         """Show a session; its history follows with `history_changed`. Nothing for an unknown id."""
-        if (conversation := self._reach(session_id)) is not None:
+        if (conversation := self.reach(session_id)) is not None:
             self._show(conversation)
+
+    def reach(self, session_id: str) -> Conversation | None:
+        """The conversation of a session, being read if it was not; None for an unknown id."""
+        conversation = self._find(session_id)
+        if conversation is not None and not conversation.is_loaded and session_id not in self._loading:
+            self._loading.add(session_id)
+            self._scope.start(self._load(conversation), name=f"load {session_id}")
+        return conversation
 
     def step(self, by: int) -> None:
         """Show the next (1) or previous (-1) session of the list; nothing at its ends. A new chat is before it."""
@@ -205,14 +213,6 @@ class Library(QObject):
         conversation = self._live.get(session_id)
         if conversation is None and (session := self._list.session(session_id)) is not None:
             conversation = self._adopt(Conversation(session, self._services, self._scope))
-        return conversation
-
-    def _reach(self, session_id: str) -> Conversation | None:
-        """The conversation of a session, being read if it was not; None for an unknown id."""
-        conversation = self._find(session_id)
-        if conversation is not None and not conversation.is_loaded and session_id not in self._loading:
-            self._loading.add(session_id)
-            self._scope.start(self._load(conversation), name=f"load {session_id}")
         return conversation
 
     def _adopt(self, conversation: Conversation) -> Conversation:

@@ -18,6 +18,15 @@ _OPEN = """SELECT entry.id, entry.session, session.trashed_at IS NOT NULL
     WHERE entry.state = 'open' ORDER BY session.activity DESC"""
 
 
+_CLOSED = """SELECT entry.session FROM entry JOIN session ON session.id = entry.session
+    WHERE entry.id IN (SELECT id FROM entry ORDER BY id DESC LIMIT 500)
+        AND entry.state = 'interrupted' AND session.trashed_at IS NULL
+        AND CASE WHEN json_valid(entry.data) THEN json_extract(entry.data, '$.ended_at') END
+            >= (SELECT at FROM entry ORDER BY id DESC LIMIT 1)
+    ORDER BY session.activity DESC"""
+"""Among the newest entries only, so that a start costs the same however much there is."""
+
+
 def newest_id(db: SqliteDatabase) -> str | None:
     """The newest id there is, where ids go on from: of an entry, or the one a fork without more activity has."""
     found = sql(db, "SELECT max(id) FROM entry UNION ALL SELECT max(activity) FROM session").fetchall()
@@ -34,6 +43,14 @@ def interrupt_open_attempts(db: SqliteDatabase) -> tuple[str, ...]:
     for id_, session, _ in found:
         _interrupt(db, session, id_)
     return tuple(dict.fromkeys(session for _, session, trashed in found if not trashed))
+
+
+def interrupted_by_close(db: SqliteDatabase) -> tuple[str, ...]:
+    """The sessions outside the trash whose attempts ended because the program closed, newest activity first.
+
+    Only of its last life: once anything was said since, in whatever session, they were there to be seen.
+    """
+    return tuple(dict.fromkeys(session for (session,) in sql(db, _CLOSED).fetchall()))
 
 
 def _interrupt(db: SqliteDatabase, session: str, id_: str) -> None:

@@ -18,7 +18,7 @@ from reprise.storage.drafts import SqliteDrafts
 from reprise.storage.ids import Ids
 from reprise.storage.log import SqliteLog
 from reprise.storage.migrations import MIGRATIONS, Migration
-from reprise.storage.recovery import interrupt_open_attempts, newest_id
+from reprise.storage.recovery import interrupt_open_attempts, interrupted_by_close, newest_id
 from reprise.storage.sessions import SqliteSessions
 from reprise.storage.worker import Worker
 
@@ -30,7 +30,8 @@ class Store:
     """The drivers of the ports, around one database.
 
     Start `run` as a long-lived part, once; call `close` last. `database` is for further drivers of this package.
-    `interrupted` names the sessions outside the trash whose attempts the start completed, newest activity first.
+    `interrupted` names the sessions outside the trash in which the program's last life ended attempts: first those
+    that the start completed after a crash, then those that a close ended, the newest activity first.
     """
 
     log: SqliteLog
@@ -51,7 +52,8 @@ class Store:
         """
 
         def recover(db: SqliteDatabase) -> tuple[tuple[str, ...], Ids]:
-            return interrupt_open_attempts(db), Ids(newest_id(db))
+            closed = interrupted_by_close(db)
+            return tuple(dict.fromkeys((*interrupt_open_attempts(db), *closed))), Ids(newest_id(db))
 
         database = Database(folder, worker)
         try:

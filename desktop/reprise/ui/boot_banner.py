@@ -8,13 +8,17 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
 
 from reprise.ui.controls import Button, Glyph, Kind, Text
+from reprise.ui.flow import FlowRow
 from reprise.ui.language import tr
 from reprise.ui.motion import appear
 from reprise.ui.painting import box, rule
 from reprise.ui.style import Appearance
+from reprise.ui.theme import Type
+
+NARROW = 640
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,9 @@ class BootBanner(QWidget):
         self._look = look
         self._waiting: list[Notice] = []
         self._row = QHBoxLayout(self)
+        self._middle = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons = QWidget(self)
+        self._flow = FlowRow(self._buttons)
         self._icon = Glyph(look, "warning", "warn", 16, self)
         self.sentence = Text(look, wrap=True, parent=self)
         self.sentence.setObjectName("bootBannerText")
@@ -47,9 +54,12 @@ class BootBanner(QWidget):
         self._dismiss.setAccessibleName(tr("Dismiss"))
         self._dismiss.clicked.connect(self._next)
         self._actions: list[Button] = []
-        self._row.addWidget(self._icon)
-        self._row.addWidget(self.sentence, 1)
-        self._row.addWidget(self._dismiss)
+        self._middle.addWidget(self.sentence, 1)
+        self._middle.addWidget(self._buttons)
+        top = Qt.AlignmentFlag.AlignTop
+        self._row.addWidget(self._icon, 0, top)
+        self._row.addLayout(self._middle, 1)
+        self._row.addWidget(self._dismiss, 0, top)
         look.changed.connect(self._restyle)
         self._restyle()
         self.hide()
@@ -61,8 +71,22 @@ class BootBanner(QWidget):
             if len(self._waiting) == 1:
                 self._show()
 
+    def withdraw(self, notice: Notice) -> None:
+        """Take a notice back that is no longer true; nothing when it is gone already."""
+        if notice in self._waiting:
+            is_shown = self._waiting[0] is notice
+            self._waiting.remove(notice)
+            if is_shown:
+                self._show()
+
     def height_for(self, width: int) -> int:
-        """How high it has to be at `width` for the whole sentence."""
+        """How high it has to be at `width` for the whole sentence, and for the buttons, below it where it is narrow."""
+        is_narrow = width < self._look.theme.px(NARROW)
+        direction = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
+        self._middle.setDirection(direction)
+        across = QSizePolicy.Policy.Preferred if is_narrow else QSizePolicy.Policy.Fixed
+        self._buttons.setSizePolicy(across, QSizePolicy.Policy.Fixed)
+        self._row.invalidate()
         return self._row.heightForWidth(width)
 
     def _next(self) -> None:
@@ -76,7 +100,8 @@ class BootBanner(QWidget):
 
     def _show(self) -> None:
         for button in self._actions:
-            self._row.removeWidget(button)
+            self._flow.removeWidget(button)
+            button.hide()
             button.deleteLater()
         self._actions.clear()
         if not self._waiting:
@@ -87,10 +112,12 @@ class BootBanner(QWidget):
         self.sentence.setText(notice.sentence)
         self.setAccessibleName(notice.sentence)
         for text, run in notice.actions:
-            button = Button(self._look, text, parent=self)
+            button = Button(self._look, text, parent=self._buttons)
             button.clicked.connect(partial(self._act, run, notice.passing))
-            self._row.insertWidget(self._row.count() - 1, button, 0, Qt.AlignmentFlag.AlignVCenter)
+            self._flow.addWidget(button)
+            button.show()
             self._actions.append(button)
+        self._buttons.setVisible(bool(self._actions))
         self._dismiss.setVisible(not notice.lasting)
         appear(self, self._look)
 
@@ -106,4 +133,9 @@ class BootBanner(QWidget):
         px = self._look.theme.px
         self._row.setContentsMargins(px(18), px(8), px(10), px(8))
         self._row.setSpacing(px(8))
+        self._middle.setSpacing(px(8))
+        self._flow.setSpacing(px(8))
+        line = px(28)
+        self.sentence.setContentsMargins(0, (line - self._look.theme.line(Type.UI)) // 2, 0, 0)
+        self._icon.setFixedHeight(line)
         self.update()

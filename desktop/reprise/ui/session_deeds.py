@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint
+from PySide6.QtCore import QLocale, QObject, QPoint
 
 from reprise.ui.language import counted, tr
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QMenu
 
+    from reprise.bridge.conversation import Conversation
     from reprise.bridge.library import Library
     from reprise.bridge.preferences import Preferences
     from reprise.domain.events import TurnFinished
@@ -85,8 +87,6 @@ class SessionDeeds(QObject):
 
     def tell_interrupted(self, sessions: tuple[str, ...]) -> None:
         """Say quietly what the program left behind: turns it ended under, and retries that fell due meanwhile."""
-        from reprise.ui.boot_banner import Notice  # seldom shown
-
         library = self._library
         if library is None:
             return
@@ -94,24 +94,69 @@ class SessionDeeds(QObject):
         # One that died beside a reply that stands has nothing to go on with.
         now = self._clock.utc()
         due = [row.session.id for row in library.rows() if row.session.retry_at and row.session.retry_at <= now]
-        sessions = tuple(dict.fromkeys(session for session in (*sessions, *due) if session in waiting))
-        if not sessions:
-            return
-        said = counted(
-            len(sessions),
-            tr("Reprise ended before a reply was complete. The prompt and what arrived are here; nothing is sent yet."),
-            tr("Reprise ended before {n} replies were complete. Everything that arrived is here; nothing is sent yet."),
-        )
-        self._window.add_notice(
-            Notice(
-                said,
-                (
-                    (tr("Show"), partial(library.open, sessions[0])),
-                    (tr("Retry"), partial(library.retry_pending, list(sessions))),
-                ),
-                passing=True,
+        left = tuple(dict.fromkeys(session for session in (*sessions, *due) if session in waiting))
+        if len(left) == 1:
+            self._when_read(left[0], partial(self._tell_one, is_due=left[0] in due))
+        elif left:
+            said = tr(
+                "Reprise ended before {n} replies were complete. Everything that arrived is here; nothing is sent yet."
             )
-        )
+            again = (tr("Retry all"), partial(library.retry_pending, list(left)))
+            show = (tr("Show"), partial(library.open, left[0]))
+            self._offer(said.format(n=QLocale().toString(len(left))), left, again, show)
+
+    def _tell_one(self, conversation: Conversation, *, is_due: bool) -> None:
+        """Go on from what arrived, or once more from the prompt; what arrived stays an earlier attempt then."""
+        session, has_partial = conversation.session_id, conversation.can_go_on
+        if is_due:
+            said = tr("A retry fell due while Reprise was closed. Nothing is sent until you choose.")
+        elif has_partial:
+            said = tr("Reprise ended before a reply was complete. What arrived is here; nothing is sent yet.")
+        else:
+            said = tr("Reprise ended before a reply came. Your prompt is here; nothing is sent yet.")
+        resume = (tr("Resume"), partial(self._show_and, session, lambda shown: shown.go_on()))
+        retry = (tr("Retry"), partial(self._show_and, session, lambda shown: shown.retry()))
+        show = (tr("Show"), partial(self._show_and, session, lambda _: None))
+        self._offer(said, (session,), *([resume] if has_partial else []), retry, show)
+
+    def _offer(self, said: str, sessions: tuple[str, ...], *actions: tuple[str, Callable[[], None]]) -> None:
+        """A notice that goes by itself once none of these sessions waits any more."""
+        from reprise.ui.boot_banner import Notice  # seldom shown
+
+        library, notice = self._library, Notice(said, actions, passing=True)
+        if library is None:
+            return
+        self._window.add_notice(notice)
+
+        def look(session: str = "") -> None:
+            if session in ("", *sessions) and not set(sessions) & set(library.pending_ids()):
+                library.row_changed.disconnect(look)
+                library.reset.disconnect(look)
+                self._window.notices.withdraw(notice)
+
+        library.row_changed.connect(look)
+        library.reset.connect(look)
+
+    def _show_and(self, session: str, run: Callable[[Conversation], None]) -> None:
+        if self._library is not None:
+            self._library.open(session)
+            self._when_read(session, run)
+
+    def _when_read(self, session: str, run: Callable[[Conversation], None]) -> None:
+        """Do something with a session once its history is there; nothing when it cannot be read, which is said."""
+        conversation = None if self._library is None else self._library.reach(session)
+        if conversation is None:
+            return
+        if conversation.is_loaded:
+            run(conversation)
+            return
+
+        def look() -> None:
+            if conversation.is_loaded:
+                conversation.history_changed.disconnect(look)
+                run(conversation)
+
+        conversation.history_changed.connect(look)
 
     # -- outside the window
 
