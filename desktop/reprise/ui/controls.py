@@ -267,7 +267,7 @@ class Text(QLabel):
         self.setTextFormat(Qt.TextFormat.RichText if wrap else Qt.TextFormat.PlainText)
         self.setWordWrap(wrap)
         if wrap:
-            policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+            policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
             policy.setHeightForWidth(True)
             self.setSizePolicy(policy)
         look.changed.connect(self._restyle)
