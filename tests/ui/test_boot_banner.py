@@ -132,7 +132,7 @@ def test_several_are_said_in_one_line_and_retried_in_a_row(act: Act) -> None:
 
     async def told(stage: WindowStage) -> None:
         await next_start(stage)
-        assert buttons(stage) == ["Retry all", "Show"]
+        assert buttons(stage) == ["Resume all", "Retry all", "Show"]
         assert stage.window.notices.sentence.text().startswith("Reprise ended before 2 replies were complete.")
         await choose(stage, "Retry all")
         assert buttons(stage) == []
@@ -142,6 +142,30 @@ def test_several_are_said_in_one_line_and_retried_in_a_row(act: Act) -> None:
 
     act(two, HALF, HALF)
     act(told, ["fine"], ["fine"])
+
+
+def test_several_are_resumed_in_a_row_each_from_what_had_arrived(act: Act) -> None:
+    """D3, D5, D8: two seconds apart; one in which nothing had arrived is asked from its prompt again."""
+
+    async def three(stage: WindowStage) -> None:
+        for text in ("one", "two", "three"):
+            stage.library.new_chat()
+            await stage.send(text)
+
+    async def told(stage: WindowStage) -> None:
+        await next_start(stage)
+        await choose(stage, "Resume all")
+        assert buttons(stage) == []
+        for _ in range(2):
+            await stage.clock.advance(2)
+        read = {}
+        for row in stage.library.rows():
+            stage.library.open(row.session.id)
+            read[row.session.title] = (await texts(stage))[1]
+        assert read == {"one": "one two three, go on", "two": "one two three, go on", "three": "fine"}
+
+    act(three, HALF, HALF, [HANG])
+    act(told, ["fine"], [", go on"], [", go on"])
 
 
 def test_the_banner_goes_when_the_turn_is_taken_up_elsewhere(act: Act) -> None:

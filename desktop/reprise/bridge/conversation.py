@@ -266,9 +266,12 @@ class Conversation(QObject):
         """Retry now during a countdown, else go on with the pending turn; nothing while a turn runs (behaviour B3)."""
         self._course.retry()
 
-    def retry_after(self, delay_s: float) -> None:
-        """Retry the pending turn in `delay_s` seconds, as one of several retries that begin in a row (behaviour D3)."""
-        self._course.retry_after(delay_s)
+    def retry_after(self, delay_s: float, *, resume: bool = False) -> None:
+        """Retry the pending turn in `delay_s` seconds, as one of several retries that begin in a row (behaviour D3).
+
+        With `resume` it goes on from the words under the prompt, where there are any.
+        """
+        self._course.retry_after(delay_s, resume=resume)
 
     @Slot()
     def wait_as_asked(self) -> None:

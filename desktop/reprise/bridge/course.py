@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
 from PySide6.QtCore import QObject, Signal
 
 from reprise.bridge import standing
-from reprise.bridge.choices import Choices, why_no_model
+from reprise.bridge.choices import Choices
 from reprise.bridge.live_history import LiveHistory
 from reprise.bridge.message_queue import MessageQueue
-from reprise.bridge.outbox import Outbox, Sending
 from reprise.bridge.questions import RoundLimitQuestion
 from reprise.bridge.retry_manager import RetryManager
 from reprise.bridge.services import Services
@@ -24,9 +23,10 @@ from reprise.bridge.turn_task import TurnTask
 from reprise.domain.events import Answer, Outcome, TurnEvent, TurnFinished, TurnStarted
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import ModelRef, user_message
+from reprise.domain.models import ModelInfo
 from reprise.domain.ports import LogError
 from reprise.domain.retry import PendingRetry, WaitReason
-from reprise.domain.sessions import Attempt, Delivery, Queued
+from reprise.domain.sessions import Attempt, Delivery, Entry, Queued
 from reprise.domain.turns import Finished
 
 ON_ITS_WAY = "A reply is still on its way in this chat."
@@ -40,11 +40,15 @@ class Course(QObject):
     """Begins the turns of one conversation, one at a time, and serves its queue when none runs.
 
     Signals:
+        text_stored(str): a text sent is on disk, as a prompt or in the queue.
+        text_refused(str, Failure): a text was not taken.
         refused(str): a sentence: why a command was not done.
         problem(str): a sentence about something that could not be stored.
         changed(): something was stored beside a turn, or `fold` is another.
     """
 
+    text_stored = Signal(str)
+    text_refused = Signal(str, object)
     refused = Signal(str)
     problem = Signal(str)
     changed = Signal()
@@ -63,7 +67,6 @@ class Course(QObject):
         self.live = live
         self.choices = Choices(live)
         self.fold = TurnFold(services.clock)
-        self.outbox = Outbox(self)
         self.retries = RetryManager(services.clock, scope, self)
         self.writes = SideWrites(live.session.id, scope, self._stored, self.problem.emit)
         self.queue = MessageQueue(live, self.writes, services.queue_mode, self)
@@ -72,6 +75,7 @@ class Course(QObject):
         self._tell = tell
         self._runner = TurnRunner(live.session.id, scope, self._ended, self._not_sent)
         self._then: Callable[[], None] | None = None
+        self._sending: str | None = None
         self._is_known = live.is_loaded
         self._is_closing = False
         self.queue.refused.connect(self.refused)
@@ -91,22 +95,23 @@ class Course(QObject):
 
     def send(self, text: str, delivery: Delivery) -> bool:
         """A prompt, or while a turn runs a message for the queue; False when it is not taken."""
-        sending = Sending(text, is_queued=self.is_busy)
-        if not self._takes(sending):
+        if text == self._sending:
+            # Enter again, before the composer could be emptied.
+            return False
+        if not self._takes(text):
             return False
         if self.is_busy:
-            self.outbox.put(sending)
-            self.writes.start(self._enqueue(sending, delivery), "queue")
+            self._sending = text
+            self.writes.start(self._enqueue(text, delivery), "queue")
             return True
-        return self._send(sending)
+        return self._send(text, None)
 
     def resend(self, prompt_id: str, text: str) -> bool:
         """A prompt in the place of another one (behaviour B9)."""
         prompt = standing.prompt_in(self.live.history.branch, prompt_id)
         if not self.may(None if prompt is not None else "That message is not on the branch that is shown."):
             return False
-        sending = Sending(text, beside=prompt_id)
-        return self._takes(sending) and self._send(sending)
+        return self._takes(text) and self._send(text, prompt_id)
 
     def stop(self) -> None:
         """End the innermost thing that waits or runs (behaviour D6, D7)."""
@@ -126,15 +131,16 @@ class Course(QObject):
         elif not self.is_busy and self.may(self._why_no_retry()):
             self._begin(lambda turn: turn.resume())
 
-    def retry_after(self, delay_s: float) -> None:
-        """Go on with what is pending in `delay_s` seconds, behind what holds other requests then (behaviour D3)."""
+    def retry_after(self, delay_s: float, *, resume: bool = False) -> None:
+        """Go on with what is pending in `delay_s` seconds, behind what holds others (D3); `resume`: from its words."""
         pending = standing.pending_in(self.live.history, self._services.clock)
         if not self.may(self._why_no_retry()) or pending is None:
             return
+        begun = standing.keepable(self.live.history) if resume else None
         if delay_s <= 0:
-            self._begin(lambda turn: turn.resume(at_once=False))
+            self._begin(lambda turn: turn.resume(goes_on_from=begun, at_once=False))
         else:
-            self._wait(replace(pending, reason=WaitReason.TURN), delay_s)
+            self._wait(replace(pending, reason=WaitReason.TURN), delay_s, begun)
 
     def wait_as_asked(self) -> None:
         """Go on with what is pending once its provider's own wait is over.
@@ -249,36 +255,34 @@ class Course(QObject):
 
     # -- within
 
-    def _takes(self, sending: Sending) -> bool:
-        if self.outbox.holds(sending.text, sending.beside):
-            return False
+    def _takes(self, text: str) -> bool:
         sentence = None
         if self._is_closing:
             sentence = _CLOSING
-        elif not sending.text.strip():
+        elif not text.strip():
             sentence = _BLANK
-        elif not self.outbox.is_empty:
+        elif self._sending is not None:
             sentence = _STORING
         elif self.model is None:
             sentence = why_no_model(self._services.catalog.models())
         if sentence is not None:
-            self.outbox.refuse(sending, Failure(FailureKind.BAD_REQUEST, sentence, retryable=False))
+            self.text_refused.emit(text, Failure(FailureKind.BAD_REQUEST, sentence, retryable=False))
         return sentence is None
 
-    def _send(self, sending: Sending) -> bool:
-        if not self._begin(lambda turn: turn.send(sending.text, beside=sending.beside)):
+    def _send(self, text: str, beside: str | None) -> bool:
+        if not self._begin(lambda turn: turn.send(text, beside=beside)):
             return False
-        self.outbox.put(sending)
+        self._sending = text
         return True
 
-    def _wait(self, pending: PendingRetry, delay_s: float) -> bool:
+    def _wait(self, pending: PendingRetry, delay_s: float, begun: Entry | None = None) -> bool:
         """A wait that the user chose: it is none of the schedule's, and the retry has a full budget (behaviour R12)."""
         due_at = self._services.clock.now() + delay_s
-        return self._begin_wait(replace(pending, retry=0, due_at=due_at), is_stored=False)
+        return self._begin_wait(replace(pending, retry=0, due_at=due_at), begun, is_stored=False)
 
-    def _begin_wait(self, pending: PendingRetry, *, is_stored: bool) -> bool:
+    def _begin_wait(self, pending: PendingRetry, begun: Entry | None = None, *, is_stored: bool) -> bool:
         attempt = self.live.newest_attempt()
-        return self._begin(lambda turn: turn.wait(pending, attempt, is_stored=is_stored))
+        return self._begin(lambda turn: turn.wait(pending, attempt, is_stored=is_stored, goes_on_from=begun))
 
     def _why_no_retry(self) -> str | None:
         return None if self.retries.pending is not None else "There is nothing to retry in this chat."
@@ -298,8 +302,9 @@ class Course(QObject):
         if isinstance(event, TurnStarted):
             self.retries.set_pending(None)
         self._tell(event)
-        if isinstance(event, TurnStarted) and not event.resumed and (sending := self.outbox.take_prompt()) is not None:
-            self.outbox.tell_stored(sending)
+        if isinstance(event, TurnStarted) and self._sending is not None and not event.resumed:
+            text, self._sending = self._sending, None
+            self.text_stored.emit(text)
 
     def _ended(self, finished: TurnFinished | None) -> None:
         self.queue.hand_back()
@@ -318,14 +323,14 @@ class Course(QObject):
 
     def _not_sent(self, failure: Failure) -> None:
         self.queue.hand_back()
-        sending = self.outbox.take_prompt()
+        text, self._sending = self._sending, None
         self.moved()
         self.changed.emit()
-        if sending is None:
+        if text is None:
             # It is in the queue still (behaviour I6).
             self.problem.emit(failure.message)
         else:
-            self.outbox.refuse(sending, failure)
+            self.text_refused.emit(text, failure)
 
     def _look_pending(self) -> PendingRetry | None:
         """What the log says is pending, told as what can be retried; its due time is for whoever counts down."""
@@ -348,22 +353,18 @@ class Course(QObject):
                 if due := self.queue.due():
                     self._begin(lambda turn: turn.deliver(due))
             elif outcome is Outcome.STOPPED or not is_pending:
-                # Behind what the end of a turn has the window do: together the two may hold it too long.
-                self.writes.start(self._give_back(), "give back")
+                self.queue.give_back_all()
         self.record_choices()
 
-    async def _enqueue(self, sending: Sending, delivery: Delivery) -> None:
+    async def _enqueue(self, text: str, delivery: Delivery) -> None:
         try:
-            await self.live.queue(self.live.session.id, Queued(user_message(sending.text), delivery))
+            await self.live.queue(self.live.session.id, Queued(user_message(text), delivery))
         except LogError as error:
-            self.outbox.take_queued()
-            self.outbox.refuse(sending, Failure(FailureKind.STORAGE, str(error), retryable=False))
+            self._sending = None
+            self.text_refused.emit(text, Failure(FailureKind.STORAGE, str(error), retryable=False))
         else:
-            self.outbox.take_queued()
-            self.outbox.tell_stored(sending)
-
-    async def _give_back(self) -> None:
-        self.queue.give_back_all()
+            self._sending = None
+            self.text_stored.emit(text)
 
     async def _record_choices(self) -> None:
         async with self.live.writing:
@@ -384,3 +385,12 @@ class Course(QObject):
             return
         if (retry_at := attempt.data.retry_at) is not None and retry_at > clock.utc():
             await self.live.reschedule(attempt, clock.utc() + timedelta(seconds=pending.due_at - clock.now()))
+
+
+def why_no_model(models: Sequence[ModelInfo]) -> str:
+    """The sentence for a text that nobody can be asked, with why the first model that cannot answer cannot."""
+    reason = next((info.unavailable for info in models if info.unavailable), None)
+    if reason is None:
+        return "No model is chosen."
+    can_choose = any(info.unavailable is None for info in models)
+    return f"No model is chosen. {reason}" if can_choose else f"No model can answer: {reason}"

@@ -151,14 +151,15 @@ class Library(QObject):
         """The sessions with a turn that can be retried and does not wait for that by itself, in the list's order."""
         return [row.session.id for row in self._list.rows if row.session.pending and not self._is_busy(row.session.id)]
 
-    def retry_pending(self, ids: Sequence[str] | None = None) -> None:
+    def retry_pending(self, ids: Sequence[str] | None = None, *, resume: bool = False) -> None:
         """Retry these sessions, or (None) every one that is pending; what runs or counts down is left alone.
 
         Those that share the limits of a provider and key begin 2 s apart, the first at once; what holds other requests
-        holds them as well (behaviour D3). One that cannot be read is a `problem`, and keeps none of the others.
+        holds them as well (behaviour D3). One that cannot be read is a `problem`, and keeps none of the others. With
+        `resume` each goes on from the words under its prompt, where there are any.
         """
         wanted = set(self._list.ids if ids is None else ids)
-        self._start(self._retry([key for key in self.pending_ids() if key in wanted]), "retry")
+        self._start(self._retry([key for key in self.pending_ids() if key in wanted], resume), "retry")
 
     def fork(self, session_id: str, entry_id: str | None) -> None:
         """Begin a session with a copy of the branch up to an entry (None = nothing), and show it (behaviour B11).
@@ -350,7 +351,7 @@ class Library(QObject):
         except LogError as error:
             self.problem.emit(str(error))
 
-    async def _retry(self, ids: Sequence[str]) -> None:
+    async def _retry(self, ids: Sequence[str], resume: bool) -> None:
         begun: Counter[str] = Counter()
         for key in ids:
             conversation = self._find(key)
@@ -361,7 +362,7 @@ class Library(QObject):
             if not conversation.is_loaded or conversation.is_busy or (model := conversation.model) is None:
                 continue
             limits = self._services.catalog.route(model).limits
-            conversation.retry_after(STAGGER_S * begun[limits])
+            conversation.retry_after(STAGGER_S * begun[limits], resume=resume)
             begun[limits] += 1
 
     async def _fork(self, session_id: str, entry_id: str | None) -> None:

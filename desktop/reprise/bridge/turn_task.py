@@ -88,15 +88,17 @@ class TurnTask:
         """
         return await self._see_through(self._resume(goes_on_from, at_once))
 
-    async def wait(self, waiting: PendingRetry, attempt: Entry | None, *, is_stored: bool) -> TurnFinished | None:
+    async def wait(
+        self, waiting: PendingRetry, attempt: Entry | None, *, is_stored: bool, goes_on_from: Entry | None = None
+    ) -> TurnFinished | None:
         """Go on with the pending turn once `waiting` has been waited for.
 
         It is scheduled for `attempt`, which says so already (`is_stored`) when another life of the program began the
         wait: then a retry n of its schedule goes on in that (behaviour D8), and what was waited before counts (D4).
         Retry 0 is of no schedule: the user began the wait, and it ends with a full budget (R12), before and after a
-        restart.
+        restart. With `goes_on_from` the reply then begins with what that attempt said.
         """
-        return await self._see_through(self._wait(waiting, attempt, is_stored))
+        return await self._see_through(self._wait(waiting, attempt, is_stored, goes_on_from))
 
     async def regenerate(self, reply: Entry) -> TurnFinished | None:
         """A turn for another reply beside `reply`."""
@@ -169,7 +171,9 @@ class TurnTask:
         async with self._live.writing:
             return await self._go_on_with(0, goes_on_from, at_once=at_once)
 
-    async def _wait(self, waiting: PendingRetry, attempt: Entry | None, is_stored: bool) -> TurnFinished | None:
+    async def _wait(
+        self, waiting: PendingRetry, attempt: Entry | None, is_stored: bool, goes_on_from: Entry | None
+    ) -> TurnFinished | None:
         live, clock = self._live, self._services.clock
         async with live.writing:
             if self._is_closing:
@@ -184,7 +188,7 @@ class TurnTask:
                 if attempt is not None:
                     await live.reschedule(attempt, None, retry=before)
                 return self._stopped()
-            retry, goes_on_from = 0, None
+            retry = 0
             if waiting.retry and attempt is not None and isinstance(attempt.data, Attempt):
                 retry, goes_on_from = waiting.retry, attempt if attempt.data.goes_on_from else None
             return await self._go_on_with(retry, goes_on_from, at_once=held is HoldResult.NOW)

@@ -98,12 +98,11 @@ class SessionDeeds(QObject):
         if len(left) == 1:
             self._when_read(left[0], partial(self._tell_one, is_due=left[0] in due))
         elif left:
-            said = tr(
-                "Reprise ended before {n} replies were complete. Everything that arrived is here; nothing is sent yet."
-            )
+            said = tr("Reprise ended before {n} replies were complete. What arrived is here; nothing is sent yet.")
+            resume = (tr("Resume all"), partial(library.retry_pending, list(left), resume=True))
             again = (tr("Retry all"), partial(library.retry_pending, list(left)))
             show = (tr("Show"), partial(library.open, left[0]))
-            self._offer(said.format(n=QLocale().toString(len(left))), left, again, show)
+            self._offer(said.format(n=QLocale().toString(len(left))), left, resume, again, show)
 
     def _tell_one(self, conversation: Conversation, *, is_due: bool) -> None:
         """Go on from what arrived, or once more from the prompt; what arrived stays an earlier attempt then."""
