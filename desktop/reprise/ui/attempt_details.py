@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QSizePolicy, QVB
 
 from reprise.domain.failures import Failure
 from reprise.ui.controls import Button, Kind, Text
+from reprise.ui.flow import FlowRow
 from reprise.ui.language import counted, tr
 from reprise.ui.painting import box, rule
 from reprise.ui.style import Appearance
@@ -18,6 +19,7 @@ from reprise.ui.theme import Type
 from reprise.ui.words import AttemptRow, status_text
 
 SHOWN_FIRST = 3
+NARROW = 520
 _BESIDE_BUTTON = 2  # rows
 QUOTE_PADDING = 4
 WHAT, THEN = 2, 3  # places in an attempt's line
@@ -43,16 +45,17 @@ class AttemptDetails(QWidget):
         self._look = look
         self.setObjectName("attemptDetails")
         self._grid = QGridLayout(self)
-        self._row = 0
-        self._names: list[tuple[Text, int]] = []
-        self._values: list[Text] = []
+        self._lines: list[_Line] = []
+        self._copy: Button | None = None
+        self._is_narrow: bool | None = None
         self._gaps: dict[int, int] = {}
+        self._values: list[Text] = []
         failure = details.failure
         if details.report:
             copy = Button(look, tr("Copy report"), icon="copy", parent=self)
             copy.setObjectName("copyReportButton")
             copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(details.report))
-            self._grid.addWidget(copy, 0, 2, 2, 1, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignTrailing)
+            self._copy = copy
         if failure is not None:
             self._line(tr("Status"), status_text(failure))
         self._line(tr("Provider"), " · ".join(part for part in (details.provider, details.model) if part))
@@ -82,30 +85,85 @@ class AttemptDetails(QWidget):
         self._values.append(text)
         self._put(label, text)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._wants_narrow() != self._is_narrow:
+            self._restyle()
+
     def _put(self, label: str, widget: QWidget, *, top: int = 0, down: int = 0) -> None:
         name = Text(self._look, label, Type.UI, "muted", parent=self)
-        self._names.append((name, down))
+        self._lines.append(_Line(name, widget, top, down))
         widget.setAccessibleName(f"{label}: {widget.text()}" if isinstance(widget, Text) else label)
-        if top:
-            self._gaps[self._row] = top
-            self._row += 1
-        self._grid.addWidget(name, self._row, 0, Qt.AlignmentFlag.AlignTop)
-        # Beside the button only where it stands.
-        self._grid.addWidget(widget, self._row, 1, 1, 1 if self._row < _BESIDE_BUTTON else 2)
-        self._row += 1
+
+    def _wants_narrow(self) -> bool:
+        return self.width() < self._look.theme.px(NARROW)
+
+    def _stand(self) -> None:
+        """Labels beside their values; above them where it is narrow."""
+        for row in range(self._grid.rowCount()):
+            self._grid.setRowMinimumHeight(row, 0)
+        while self._grid.count():
+            self._grid.takeAt(0)
+        self._gaps.clear()
+        if self._is_narrow:
+            self._stack()
+        else:
+            self._align()
+
+    def _align(self) -> None:
+        top = Qt.AlignmentFlag.AlignTop
+        if self._copy is not None:
+            self._grid.addWidget(self._copy, 0, 2, _BESIDE_BUTTON, 1, top | Qt.AlignmentFlag.AlignTrailing)
+        row = 0
+        for line in self._lines:
+            row = self._gap(row, line)
+            self._grid.addWidget(line.name, row, 0, top)
+            # Beside the button only where it stands.
+            self._grid.addWidget(line.value, row, 1, 1, 1 if row < _BESIDE_BUTTON else 2)
+            row += 1
+
+    def _stack(self) -> None:
+        row = 0
+        for line in self._lines:
+            row = self._gap(row, line)
+            self._grid.addWidget(line.name, row, 0, 1, 3)
+            self._grid.addWidget(line.value, row + 1, 0, 1, 3)
+            row += 2
+        if self._copy is not None:
+            self._grid.addWidget(self._copy, row, 0, 1, 3, Qt.AlignmentFlag.AlignLeading)
+
+    def _gap(self, row: int, line: _Line) -> int:
+        """Make room above a line that wants some; the row it stands in then."""
+        if not line.top:
+            return row
+        self._gaps[row] = line.top
+        return row + 1
 
     def _restyle(self) -> None:
-        px = self._look.theme.px
-        self._grid.setContentsMargins(px(48), px(12), px(16), px(14))
+        px, is_narrow = self._look.theme.px, self._wants_narrow()
+        if is_narrow != self._is_narrow:
+            self._is_narrow = is_narrow
+            self._stand()
+        self._grid.setContentsMargins(px(16 if is_narrow else 48), px(12), px(16), px(14))
         self._grid.setHorizontalSpacing(px(12))
         self._grid.setVerticalSpacing(px(4))
-        self._grid.setColumnMinimumWidth(0, px(80))
-        for name, down in self._names:
-            name.setContentsMargins(0, px(down), 0, 0)
+        self._grid.setColumnMinimumWidth(0, 0 if is_narrow else px(80))
+        for line in self._lines:
+            line.name.setContentsMargins(0, 0 if is_narrow else px(line.down), 0, 0)
         for value in self._values:
-            value.setContentsMargins(px(12), 0, 0, 0)
+            value.setContentsMargins(0 if is_narrow else px(12), 0, 0, 0)
         for row, gap in self._gaps.items():
             self._grid.setRowMinimumHeight(row, px(gap))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A value and its label: `top` more above them, the label `down` lower where it stands beside, in px at 100 %."""
+
+    name: Text
+    value: QWidget
+    top: int
+    down: int
 
 
 class Quote(QFrame):
@@ -142,7 +200,7 @@ class AttemptList(QWidget):
         super().__init__(parent)
         self._look = look
         self._hidden: list[QWidget] = []
-        self._lines: list[tuple[QHBoxLayout, list[Text]]] = []
+        self._lines: list[tuple[FlowRow, list[Text]]] = []
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._column = QVBoxLayout(self)
         self._column.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
@@ -184,8 +242,8 @@ class AttemptList(QWidget):
     def _line(self, row: AttemptRow) -> QWidget:
         line = QWidget(self)
         line.setAccessibleName(f"{row.number}, {row.time}, {row.what}, {row.then}")
-        box_ = QHBoxLayout(line)
-        box_.setContentsMargins(0, 0, 0, 0)
+        flow = FlowRow(line)
+        flow.setContentsMargins(0, 0, 0, 0)
         labels: list[Text] = []
         for text, token, name in (
             (str(row.number), "muted", "number"),
@@ -197,10 +255,9 @@ class AttemptList(QWidget):
             label.setObjectName(name)
             if name == "number":
                 label.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
-            box_.addWidget(label)
+            flow.addWidget(label)
             labels.append(label)
-        box_.addStretch(1)
-        self._lines.append((box_, labels))
+        self._lines.append((flow, labels))
         return line
 
     def _columns(self) -> tuple[int, int]:
@@ -226,6 +283,7 @@ class AttemptList(QWidget):
         widths = {"number": px(33), "time": px(67), "what": what, "then": 0}
         for layout, labels in self._lines:
             layout.setSpacing(gap)
+            layout.hanging = widths["number"] + gap
             for label in labels:
                 label.setMinimumWidth(widths[label.objectName()])
                 if label.objectName() == "number":

@@ -8,7 +8,7 @@ from functools import partial
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
 from reprise.ui.controls import Button, Glyph, Kind, Text
 from reprise.ui.flow import FlowRow
@@ -57,7 +57,9 @@ class BootBanner(QWidget):
         self._middle.addWidget(self.sentence, 1)
         self._middle.addWidget(self._buttons)
         top = Qt.AlignmentFlag.AlignTop
-        self._row.addWidget(self._icon, 0, top)
+        self._beside = QVBoxLayout()
+        self._beside.addWidget(self._icon, 0, top)
+        self._row.addLayout(self._beside)
         self._row.addLayout(self._middle, 1)
         self._row.addWidget(self._dismiss, 0, top)
         look.changed.connect(self._restyle)
@@ -85,7 +87,7 @@ class BootBanner(QWidget):
         direction = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
         self._middle.setDirection(direction)
         across = QSizePolicy.Policy.Preferred if is_narrow else QSizePolicy.Policy.Fixed
-        self._buttons.setSizePolicy(across, QSizePolicy.Policy.Fixed)
+        self._buttons.setSizePolicy(across, QSizePolicy.Policy.Minimum)
         self._row.invalidate()
         return self._row.heightForWidth(width)
 
@@ -135,7 +137,9 @@ class BootBanner(QWidget):
         self._row.setSpacing(px(8))
         self._middle.setSpacing(px(8))
         self._flow.setSpacing(px(8))
-        line = px(28)
-        self.sentence.setContentsMargins(0, (line - self._look.theme.line(Type.UI)) // 2, 0, 0)
-        self._icon.setFixedHeight(line)
+        self._flow.setContentsMargins(0, 0, 0, 0)
+        # One line stands level with the buttons beside it.
+        line, icon = self._look.theme.line(Type.UI), self._icon.height()
+        self.sentence.setContentsMargins(0, (px(28) - line) // 2, 0, (px(28) - line) // 2)
+        self._beside.setContentsMargins(0, (px(28) - icon) // 2, 0, 0)
         self.update()

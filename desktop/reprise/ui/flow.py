@@ -9,12 +9,18 @@ from reprise.ui.painting import mirrored
 
 
 class FlowRow(QLayout):
-    """Widgets side by side, `trailing` one at the far edge of the first line that has room for it."""
+    """Widgets side by side, `trailing` one at the far edge of the first line that has room for it.
+
+    That one's own padding may stand `overhang` pixels beyond the edge, so that its words end on it. With `hanging`, the
+    lines after the first begin so many pixels further in, close below one another.
+    """
 
     def __init__(self, parent: QWidget, trailing: QWidget | None = None) -> None:
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._trailing = trailing
+        self.overhang = 0
+        self.hanging = 0
 
     def addItem(self, item: QLayoutItem) -> None:
         self._items.append(item)
@@ -64,13 +70,15 @@ class FlowRow(QLayout):
         margins, gap = self.contentsMargins(), self.spacing()
         left, right, y = margins.left(), width - margins.right(), margins.top()
         x, line = left, 0
+        below = 0 if self.hanging else gap
         places: list[tuple[QLayoutItem, QRect]] = []
         for item in self._shown():
             size = item.sizeHint()
-            if x > left and x + size.width() > right:
-                x, y, line = left, y + line + gap, 0
             is_trailing = item.widget() is self._trailing
-            at = max(x, right - size.width()) if is_trailing else x
+            edge = right + self.overhang if is_trailing else right
+            if x > left and x + size.width() > edge:
+                x, y, line = left + self.hanging, y + line + below, 0
+            at = max(x, edge - size.width()) if is_trailing else x
             places.append((item, QRect(QPoint(at, y), size)))
             x, line = at + size.width() + gap, max(line, size.height())
         return places, y + line + margins.bottom()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QStackedLayout, QWidget
 
 from reprise.ui.controls import Button, Elided, Kind
@@ -42,6 +42,7 @@ class Header(QWidget):
         self._look = look
         self._models: tuple[ModelInfo, ...] = ()
         self._model: ModelRef | None = None
+        self._label = ""
         self._menu: QMenu | None = None
         self.toggle = Button(look, kind=Kind.ICON, icon="sidebar", icon_px=18, height=32, parent=self)
         self.toggle.setObjectName("sidebarButton")
@@ -75,9 +76,9 @@ class Header(QWidget):
         """What the picker offers, and which one answers."""
         self._models, self._model = models, current
         label = next((info.label for info in models if info.ref == current), current.model if current else "")
-        self.picker.setText((label or tr("Choose a model")).replace("&", "&&"))
+        self._label = label or tr("Choose a model")
+        self._fit()
         self.picker.setAccessibleName(tr("Model: {label}").format(label=label or tr("none")))
-        self.picker.updateGeometry()
 
     def open_picker(self) -> None:
         """Open the list of models under the button."""
@@ -120,6 +121,18 @@ class Header(QWidget):
         self._titles.addWidget(field)
         return field
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """The model's name leaves half of the line to the title; cut, it is whole in the tooltip."""
+        room = self.width() // 2 - self._look.theme.px(8 + 10 + 18)
+        shown = self.picker.fontMetrics().elidedText(self._label, Qt.TextElideMode.ElideRight, max(room, 0))
+        self.picker.setText(shown.replace("&", "&&"))
+        self.picker.setToolTip("" if shown == self._label else self._label)
+        self.picker.updateGeometry()
+
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
         rule(painter, 0, self.width(), self.height() - 1, self._look.theme.color("border"))
@@ -138,6 +151,7 @@ class Header(QWidget):
         self.setFixedHeight(theme.px(48))
         self._row.setContentsMargins(theme.px(10), 0, theme.px(10), 0)
         self._row.setSpacing(theme.px(6))
+        self._fit()
         for widget in (self._place, self.title):  # as high as each other, or the stack puts the title to its top
             widget.setFixedHeight(theme.px(28))
         self.update()

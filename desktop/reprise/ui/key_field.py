@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QVBoxLayout, QWidget
 
 from reprise.ui.controls import Button, Kind, Text
+from reprise.ui.flow import FlowRow
 from reprise.ui.language import tr
 from reprise.ui.painting import mirrored
 from reprise.ui.style import Appearance
@@ -47,7 +48,8 @@ class KeyField(QWidget):
         self._eye.setToolTip(tr("Show the key"))
         self._eye.setCheckable(True)
         self._eye.toggled.connect(self._reveal)
-        self._row = QHBoxLayout()
+        self._buttons = QWidget(self)
+        self._row = FlowRow(self._buttons)
         self.save = Button(look, tr("Save and retry"), kind=Kind.PRIMARY, icon="retry", parent=self)
         self.save.setObjectName("saveKeyButton")
         self.save.clicked.connect(self._accept)
@@ -56,10 +58,9 @@ class KeyField(QWidget):
         self.cancel.clicked.connect(self.cancelled)
         self._row.addWidget(self.save)
         self._row.addWidget(self.cancel)
-        self._row.addStretch(1)
         self._column.addWidget(self._where)
         self._column.addWidget(self.line)
-        self._column.addLayout(self._row)
+        self._column.addWidget(self._buttons)
         look.changed.connect(self._restyle)
         self._settle()
         self._restyle()

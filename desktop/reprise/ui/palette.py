@@ -66,7 +66,6 @@ class Palette(Sheet):
         self.field = QLineEdit(self)
         self.field.setObjectName("paletteField")
         self.field.setProperty("bare", True)
-        self.field.setPlaceholderText(tr("Type a command or the title of a chat"))
         self.field.setAccessibleName(tr("Command or chat"))
         self.field.textChanged.connect(self._search)
         self.field.installEventFilter(self)
@@ -112,6 +111,10 @@ class Palette(Sheet):
         return QRect((area.width() - width) // 2, top, width, min(height, area.height() - top - px(16)))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched is self.field and event.type() == QEvent.Type.Resize:
+            said = tr("Type a command or the title of a chat")
+            fits = self.field.fontMetrics().horizontalAdvance(said) <= self.field.width() - self._look.theme.px(8)
+            self.field.setPlaceholderText(said if fits else self.field.accessibleName())
         if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             match event.key():
                 case Qt.Key.Key_Down | Qt.Key.Key_Tab:

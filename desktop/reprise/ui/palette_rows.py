@@ -8,10 +8,12 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, Q
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from reprise.ui.keycaps import paint_caps
+from reprise.ui.keycaps import caps_width, paint_caps
 from reprise.ui.painting import baseline, box, label
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
+
+NARROW = 400
 
 
 class Role(IntEnum):
@@ -51,15 +53,30 @@ class PaletteDelegate(QStyledItemDelegate):
         painter.drawPixmap(QPointF(area.left() + px(20), area.top() + (area.height() - side) / 2), pixmap)
         right = area.right() + 1 - px(19)
         taken = 0.0
-        if found.shortcut:
-            taken = paint_caps(painter, self._look, found.shortcut, right, area.top() + area.height() / 2)
-        elif found.aside:
-            line = QRect(area.left(), area.top(), right - area.left(), area.height())
-            taken = label(painter, line, found.aside, theme.font(Type.SMALL), theme.color("muted"), right=True)
+        if area.width() >= px(NARROW) or self._fits(found.text, found.shortcut, found.aside, right - px(51 + 16)):
+            if found.shortcut:
+                middle = area.top() + area.height() / 2
+                taken = px(16) + paint_caps(painter, self._look, found.shortcut, right, middle)
+            elif found.aside:
+                line = QRect(area.left(), area.top(), right - area.left(), area.height())
+                small, muted = theme.font(Type.SMALL), theme.color("muted")
+                taken = px(16) + label(painter, line, found.aside, small, muted, right=True)
         text_area = QRect(area.left() + px(51), area.top(), 0, area.height())
-        text_area.setRight(round(right - taken - px(16)))
+        text_area.setRight(round(right - taken))
         self._text(painter, found.text, set(found.places), text_area)
         painter.restore()
+
+    def _fits(self, text: str, shortcut: str, aside: str, width: int) -> bool:
+        """Whether what stands beside the name leaves it whole; where it is narrow the name comes first."""
+        small = QFontMetricsF(self._look.theme.font(Type.SMALL))
+        beside = caps_width(self._look, shortcut) if shortcut else small.horizontalAdvance(aside)
+        return QFontMetricsF(self._strong()).horizontalAdvance(text) + beside <= width
+
+    def _strong(self) -> QFont:
+        font = QFont(self._look.theme.font(Type.BODY))
+        font.setPixelSize(self._look.theme.px(14))
+        font.setWeight(QFont.Weight.DemiBold)
+        return font
 
     def _text(self, painter: QPainter, text: str, places: set[int], area: QRect) -> None:
         """Runs of matched and other letters, each drawn whole; too long a text is cut at its end."""
@@ -67,8 +84,7 @@ class PaletteDelegate(QStyledItemDelegate):
         font = theme.font(Type.BODY)
         size = QFont(font)
         size.setPixelSize(theme.px(14))
-        strong = QFont(size)
-        strong.setWeight(QFont.Weight.DemiBold)
+        strong = self._strong()
         shown = QFontMetricsF(strong).elidedText(text, Qt.TextElideMode.ElideRight, area.width())
         x, start = float(area.left()), 0
         y = baseline(size, area.top() + area.height() / 2)

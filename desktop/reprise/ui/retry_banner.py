@@ -126,18 +126,31 @@ class RetryBanner(QWidget):
             top, x = (height - sizes[0].height()) // 2, self.width() - edge - taken
             self.sentence.setGeometry(self._sided(QRect(left, (height - text) // 2, room, text)))
         else:
-            height = text + px(56)
-            top, x = height - edge - sizes[0].height(), left
+            top, x = text + px(20), left
+            lines = self._lines([size.width() for size in sizes], self.width() - left - edge, px(8))
+            height = top + edge + lines * sizes[0].height() + (lines - 1) * px(4)
             self.sentence.setGeometry(self._sided(QRect(left, px(10), room, text)))
         first = self.sentence.y() + (text if rows == 1 else px(20)) // 2
         for mark in (self.ring, self.glyph):
             mark.setGeometry(self._sided(QRect(px(16), first - mark.height() // 2, mark.width(), mark.height())))
         for button, size in zip(buttons, sizes, strict=True):
+            if rows == 2 and x > left and x + size.width() > self.width() - edge:
+                top, x = top + size.height() + px(4), left
             button.setGeometry(self._sided(QRect(x, top, size.width(), size.height())))
             x += size.width() + px(8)
         if self.minimumHeight() != height:
             self.setFixedHeight(height)
         self.update()
+
+    @staticmethod
+    def _lines(widths: list[int], room: int, gap: int) -> int:
+        """How many lines buttons of these widths need."""
+        lines, taken = 1, 0
+        for width in widths:
+            if taken and taken + gap + width > room:
+                lines, taken = lines + 1, 0
+            taken += width + (gap if taken else 0)
+        return lines
 
     def _sided(self, rect: QRect) -> QRect:
         return mirrored(rect, self.width(), self.isLeftToRight())

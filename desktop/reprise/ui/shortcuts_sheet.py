@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRect, Qt
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QGridLayout, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from reprise.ui.commands import Commands, Menu, menu_title, plain
 from reprise.ui.controls import Button, Kind, Text
@@ -12,6 +13,8 @@ from reprise.ui.language import tr
 from reprise.ui.overlay import Sheet
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
+
+NARROW = 560
 
 
 class ShortcutsSheet(Sheet):
@@ -23,11 +26,11 @@ class ShortcutsSheet(Sheet):
         self._commands = commands
         self._column = QVBoxLayout(self)
         head = QHBoxLayout()
-        head.addWidget(Text(look, tr("Keyboard shortcuts"), Type.H2, parent=self), 1)
+        head.addWidget(Text(look, tr("Keyboard shortcuts"), Type.H2, wrap=True, parent=self), 1)
         self._close = Button(look, kind=Kind.ICON, icon="close", parent=self)
         self._close.setAccessibleName(tr("Close"))
         self._close.clicked.connect(self.close_sheet)
-        head.addWidget(self._close)
+        head.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._scroll = QScrollArea(self)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
         self._scroll.setWidgetResizable(True)
@@ -48,15 +51,16 @@ class ShortcutsSheet(Sheet):
         height = min(px(560), area.height() - 2 * px(16))
         return QRect((area.width() - width) // 2, (area.height() - height) // 2, width, height)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._stand()
+
     def _fill(self) -> None:
         px = self._look.theme.px
-        self._column.setContentsMargins(px(32), px(20), px(20), px(20))
         self._column.setSpacing(px(12))
         body = QWidget()
-        body.setAutoFillBackground(False)
-        columns = QHBoxLayout(body)
-        columns.setContentsMargins(0, 0, px(12), 0)
-        columns.setSpacing(px(44))
+        self._columns = QBoxLayout(QBoxLayout.Direction.LeftToRight, body)
+        self._columns.setContentsMargins(0, 0, px(12), 0)
         for menus in ((Menu.FILE, Menu.EDIT, Menu.GO), (Menu.VIEW, Menu.CHAT, Menu.HELP)):
             grid = QGridLayout()
             grid.setHorizontalSpacing(px(12))
@@ -70,10 +74,22 @@ class ShortcutsSheet(Sheet):
                 for command in self._commands.of(menu):
                     if command.keys:
                         text = plain(command.text()).rstrip(".…")
-                        grid.addWidget(Text(self._look, text, parent=body), row, 0)
+                        grid.addWidget(Text(self._look, text, wrap=True, parent=body), row, 0)
                         caps = KeyCaps(self._look, command.keys, body)
                         grid.addWidget(caps, row, 1, Qt.AlignmentFlag.AlignTrailing)
                         row += 1
             grid.setRowStretch(row, 1)
-            columns.addLayout(grid, 1)
+            grid.setColumnStretch(0, 1)
+            self._columns.addLayout(grid, 1)
+        self._stand()
         self._scroll.setWidget(body)
+        body.setAutoFillBackground(False)  # the scroll area turns it on
+
+    def _stand(self) -> None:
+        """The columns side by side; one below the other where it is narrow."""
+        px = self._look.theme.px
+        down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        is_narrow = self.width() < px(NARROW)
+        self._columns.setDirection(down if is_narrow else across)
+        self._columns.setSpacing(px(16 if is_narrow else 44))
+        self._column.setContentsMargins(px(20 if is_narrow else 32), px(20), px(8 if is_narrow else 20), px(20))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QGuiApplication,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from reprise.ui.toast import Toast
     from reprise.ui.turn_deeds import TurnDeeds
 
-SIDEBAR_NEEDS = 720
+SIDEBAR_NEEDS, NEEDS = 720, 280
 
 
 class MainWindow(QWidget):
@@ -69,7 +69,8 @@ class MainWindow(QWidget):
         self._state = WindowState(state)
         self.look = Appearance(resources, theme, self._state, self)
         self._icon = resources / "icons" / "reprise-app.svg"
-        self.setMinimumSize(SMALLEST)
+        self._limit()
+        self.look.changed.connect(self._limit)
         self._shutting = False
         self._sidebar_open = self._state.sidebar_open
         self._sidebar_over = False
@@ -256,6 +257,11 @@ class MainWindow(QWidget):
     def _refresh(self) -> None:
         if self._menu is not None:
             self.commands.refresh()
+
+    def _limit(self) -> None:
+        """No smaller than what a button with its words needs at this zoom, unless the screen is."""
+        needs = SMALLEST.expandedTo(QSize(self.look.theme.px(NEEDS), 0))
+        self.setMinimumSize(needs.boundedTo(self.screen().availableSize()))
 
     def _arrange(self) -> None:
         px = self.look.theme.px

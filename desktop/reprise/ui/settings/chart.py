@@ -47,15 +47,10 @@ class RetryChart(QWidget):
         painter = QPainter(self)
         box(painter, self.rect(), px(10), theme.color("code_bg"), theme.color("code_border"))
         head = QRectF(px(16), px(10), self.width() - px(32), px(20))
-        label(painter, head, tr("Preview"), theme.font(Type.SMALL, weight=600), theme.color("muted"))
-        label(
-            painter,
-            head,
-            self.summary(),
-            theme.font(Type.UI, weight=500, tabular=True),
-            theme.color("text"),
-            right=True,
-        )
+        title, strong = theme.font(Type.SMALL, weight=600), theme.font(Type.UI, weight=500, tabular=True)
+        taken = label(painter, head, self.summary(), strong, theme.color("text"), right=True)
+        if taken + QFontMetricsF(title).horizontalAdvance(tr("Preview")) + px(8) <= head.width():
+            label(painter, head, tr("Preview"), title, theme.color("muted"))
         floor = self.height() - px(32)
         rule(painter, px(16), self.width() - px(16), floor, theme.color("border_strong"))
         if self._policy.schedule:

@@ -10,7 +10,7 @@ from reprise.ui.controls import Glyph, Text
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
-NARROW = 520
+NARROW, TIGHT = 520, 260
 
 
 class FormPage(QWidget):
@@ -61,7 +61,7 @@ class FormPage(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         # The scroll area asks for the height at its width; a least height of its own would bring the bar too soon.
-        return QSize(self._look.theme.px(200), 0)
+        return QSize(self._look.theme.px(180), 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -112,13 +112,13 @@ class FormRow(QWidget):
             else:
                 self.explanation.hide()
         else:
-            self._line = QHBoxLayout()
+            self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
             self._cell = QWidget(self)
             cell = QHBoxLayout(self._cell)
             cell.setContentsMargins(0, 0, 0, 0)
             cell.addWidget(control)
             cell.addStretch(1)
-            self._line.addWidget(self._cell, 0, Qt.AlignmentFlag.AlignVCenter)
+            self._line.addWidget(self._cell)
             if explanation:
                 self._line.addWidget(self.explanation, 1)
             else:
@@ -150,6 +150,15 @@ class FormRow(QWidget):
     def problem(self) -> str:
         """What is said about a refused value."""
         return self._sentence.text() if not self._problem.isHidden() else ""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if not self._wide:
+            # Where there is hardly room for words beside the control they stand below it.
+            tight = self.width() < self._look.theme.px(TIGHT)
+            down, across = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+            self._line.setDirection(down if tight else across)
+            self._line.setSpacing(self._look.theme.px(4 if tight else 12))
 
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()

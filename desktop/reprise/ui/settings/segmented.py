@@ -13,8 +13,9 @@ from PySide6.QtGui import (
     QResizeEvent,
     QShowEvent,
 )
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QSpinBox, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QSpinBox, QWidget
 
+from reprise.ui.flow import FlowRow
 from reprise.ui.focus import show_ring
 from reprise.ui.painting import baseline, box
 from reprise.ui.style import Appearance
@@ -22,7 +23,7 @@ from reprise.ui.theme import Type
 
 
 class Segmented(QWidget):
-    """One of a few; the arrow keys move.
+    """One of a few, in more than one line where there is no room; the arrow keys move.
 
     Signals:
         chosen(str): another one was chosen by the person.
@@ -36,8 +37,8 @@ class Segmented(QWidget):
         super().__init__(parent)
         self._look = look
         self.setAccessibleName(name)
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._row = QHBoxLayout(self)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Minimum)
+        self._row = FlowRow(self)
         self._row.setContentsMargins(2, 2, 2, 2)
         self._row.setSpacing(0)
         self._segments: dict[str, _Segment] = {}

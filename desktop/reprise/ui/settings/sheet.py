@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QButtonGroup, QFrame, QHBoxLayout, QScrollArea, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QButtonGroup,
+    QFrame,
+    QHBoxLayout,
+    QScrollArea,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from reprise.bridge.preferences import Preferences
 from reprise.domain.ports import Catalog
@@ -19,7 +28,7 @@ from reprise.ui.settings.retry_page import RetryPage
 from reprise.ui.style import Appearance
 from reprise.ui.theme import Type
 
-WIDTH, HEIGHT, NAV, NARROW = 880, 640, 200, 720
+WIDTH, HEIGHT, NAV, NARROW, TIGHT = 880, 640, 200, 720, 400
 
 
 class SettingsSheet(Sheet):
@@ -72,7 +81,7 @@ class SettingsSheet(Sheet):
         self._head = QHBoxLayout()
         self._head.addWidget(self._title, 1)
         self._head.addWidget(self._close)
-        self._foot = QHBoxLayout()
+        self._foot = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._foot.addWidget(self._said)
         self._foot.addStretch(1)
         self._foot.addWidget(self._restore)
@@ -106,8 +115,9 @@ class SettingsSheet(Sheet):
 
     def wanted(self, area: QRect) -> QRect:
         px = self._look.theme.px
-        width = min(px(WIDTH), area.width() - 2 * px(16))
-        height = min(px(HEIGHT), area.height() - 2 * px(16))
+        side = px(16 if area.width() >= px(TIGHT) else 4)
+        width = min(px(WIDTH), area.width() - 2 * side)
+        height = min(px(HEIGHT), area.height() - 2 * side)
         return QRect((area.width() - width) // 2, (area.height() - height) // 2, width, height)
 
     def arrange(self) -> None:
@@ -126,6 +136,10 @@ class SettingsSheet(Sheet):
         self._head.setContentsMargins(0, 0, px(18) - beside, 0)
         self._middle.setContentsMargins(0, 0, side - px(12) - beside, 0)
         self._foot.setContentsMargins(0, 0, side - beside, 0)
+        room = self.width() - self._nav.width() - 2 * side - self._foot.spacing()
+        fits = self._restore.sizeHint().width() + self._done.sizeHint().width() <= room
+        across, down = QBoxLayout.Direction.LeftToRight, QBoxLayout.Direction.TopToBottom
+        self._foot.setDirection(across if fits else down)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         theme = self._look.theme
