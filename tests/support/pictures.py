@@ -74,11 +74,27 @@ def cut_words(stage: WindowStage) -> list[str]:
     for widget in words(stage):
         if isinstance(widget, QLabel) and widget.wordWrap():
             fits = widget.height() >= widget.heightForWidth(widget.width())
-        elif isinstance(widget, QLabel | Button):
+        elif isinstance(widget, QLabel):
+            room, metrics, said = widget.contentsRect(), widget.fontMetrics(), widget.text()
+            fits = room.width() >= metrics.horizontalAdvance(said)
+            fits &= room.height() >= metrics.tightBoundingRect(said).height()
+        elif isinstance(widget, Button):
             fits = widget.width() >= widget.sizeHint().width() and widget.height() >= widget.sizeHint().height()
         else:
             continue
         if not fits:
+            cut.append(f"{widget.objectName()} {widget.text()!r}")
+    return cut
+
+
+def cut_off(stage: WindowStage) -> list[str]:
+    """The buttons and sentences that go beyond what they stand in, or sideways out of what is in view."""
+    cut: list[str] = []
+    for widget in stage.window.findChildren(QWidget):
+        if not isinstance(widget, QAbstractButton | QLabel | Elided) or not widget.isVisible():
+            continue
+        holder, seen = widget.parentWidget(), widget.visibleRegion().boundingRect()
+        if not holder.rect().contains(widget.geometry()) or 0 < seen.width() < widget.width():
             cut.append(f"{widget.objectName()} {widget.text()!r}")
     return cut
 
