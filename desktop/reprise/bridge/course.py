@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
 from PySide6.QtCore import QObject, Signal
 
 from reprise.bridge import standing
-from reprise.bridge.choices import Choices
+from reprise.bridge.choices import Choices, why_no_model
 from reprise.bridge.live_history import LiveHistory
 from reprise.bridge.message_queue import MessageQueue
+from reprise.bridge.outbox import Outbox, Sending
 from reprise.bridge.questions import RoundLimitQuestion
 from reprise.bridge.retry_manager import RetryManager
 from reprise.bridge.services import Services
@@ -23,7 +24,6 @@ from reprise.bridge.turn_task import TurnTask
 from reprise.domain.events import Answer, Outcome, TurnEvent, TurnFinished, TurnStarted
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import ModelRef, user_message
-from reprise.domain.models import ModelInfo
 from reprise.domain.ports import LogError
 from reprise.domain.retry import PendingRetry, WaitReason
 from reprise.domain.sessions import Attempt, Delivery, Entry, Queued
@@ -40,15 +40,11 @@ class Course(QObject):
     """Begins the turns of one conversation, one at a time, and serves its queue when none runs.
 
     Signals:
-        text_stored(str): a text sent is on disk, as a prompt or in the queue.
-        text_refused(str, Failure): a text was not taken.
         refused(str): a sentence: why a command was not done.
         problem(str): a sentence about something that could not be stored.
         changed(): something was stored beside a turn, or `fold` is another.
     """
 
-    text_stored = Signal(str)
-    text_refused = Signal(str, object)
     refused = Signal(str)
     problem = Signal(str)
     changed = Signal()
@@ -67,6 +63,7 @@ class Course(QObject):
         self.live = live
         self.choices = Choices(live)
         self.fold = TurnFold(services.clock)
+        self.outbox = Outbox(self)
         self.retries = RetryManager(services.clock, scope, self)
         self.writes = SideWrites(live.session.id, scope, self._stored, self.problem.emit)
         self.queue = MessageQueue(live, self.writes, services.queue_mode, self)
@@ -75,7 +72,6 @@ class Course(QObject):
         self._tell = tell
         self._runner = TurnRunner(live.session.id, scope, self._ended, self._not_sent)
         self._then: Callable[[], None] | None = None
-        self._sending: str | None = None
         self._is_known = live.is_loaded
         self._is_closing = False
         self.queue.refused.connect(self.refused)
@@ -95,23 +91,22 @@ class Course(QObject):
 
     def send(self, text: str, delivery: Delivery) -> bool:
         """A prompt, or while a turn runs a message for the queue; False when it is not taken."""
-        if text == self._sending:
-            # Enter again, before the composer could be emptied.
-            return False
-        if not self._takes(text):
+        sending = Sending(text, is_queued=self.is_busy)
+        if not self._takes(sending):
             return False
         if self.is_busy:
-            self._sending = text
-            self.writes.start(self._enqueue(text, delivery), "queue")
+            self.outbox.put(sending)
+            self.writes.start(self._enqueue(sending, delivery), "queue")
             return True
-        return self._send(text, None)
+        return self._send(sending)
 
     def resend(self, prompt_id: str, text: str) -> bool:
         """A prompt in the place of another one (behaviour B9)."""
         prompt = standing.prompt_in(self.live.history.branch, prompt_id)
         if not self.may(None if prompt is not None else "That message is not on the branch that is shown."):
             return False
-        return self._takes(text) and self._send(text, prompt_id)
+        sending = Sending(text, beside=prompt_id)
+        return self._takes(sending) and self._send(sending)
 
     def stop(self) -> None:
         """End the innermost thing that waits or runs (behaviour D6, D7)."""
@@ -132,7 +127,7 @@ class Course(QObject):
             self._begin(lambda turn: turn.resume())
 
     def retry_after(self, delay_s: float, *, resume: bool = False) -> None:
-        """Go on with what is pending in `delay_s` seconds, behind what holds others (D3); `resume`: from its words."""
+        """Go on with what is pending in `delay_s` seconds, behind other waits (D3); `resume`: from what arrived."""
         pending = standing.pending_in(self.live.history, self._services.clock)
         if not self.may(self._why_no_retry()) or pending is None:
             return
@@ -255,24 +250,26 @@ class Course(QObject):
 
     # -- within
 
-    def _takes(self, text: str) -> bool:
+    def _takes(self, sending: Sending) -> bool:
+        if self.outbox.holds(sending.text, sending.beside):
+            return False
         sentence = None
         if self._is_closing:
             sentence = _CLOSING
-        elif not text.strip():
+        elif not sending.text.strip():
             sentence = _BLANK
-        elif self._sending is not None:
+        elif not self.outbox.is_empty:
             sentence = _STORING
         elif self.model is None:
             sentence = why_no_model(self._services.catalog.models())
         if sentence is not None:
-            self.text_refused.emit(text, Failure(FailureKind.BAD_REQUEST, sentence, retryable=False))
+            self.outbox.refuse(sending, Failure(FailureKind.BAD_REQUEST, sentence, retryable=False))
         return sentence is None
 
-    def _send(self, text: str, beside: str | None) -> bool:
-        if not self._begin(lambda turn: turn.send(text, beside=beside)):
+    def _send(self, sending: Sending) -> bool:
+        if not self._begin(lambda turn: turn.send(sending.text, beside=sending.beside)):
             return False
-        self._sending = text
+        self.outbox.put(sending)
         return True
 
     def _wait(self, pending: PendingRetry, delay_s: float, begun: Entry | None = None) -> bool:
@@ -302,9 +299,8 @@ class Course(QObject):
         if isinstance(event, TurnStarted):
             self.retries.set_pending(None)
         self._tell(event)
-        if isinstance(event, TurnStarted) and self._sending is not None and not event.resumed:
-            text, self._sending = self._sending, None
-            self.text_stored.emit(text)
+        if isinstance(event, TurnStarted) and not event.resumed and (sending := self.outbox.take_prompt()) is not None:
+            self.outbox.tell_stored(sending)
 
     def _ended(self, finished: TurnFinished | None) -> None:
         self.queue.hand_back()
@@ -323,14 +319,14 @@ class Course(QObject):
 
     def _not_sent(self, failure: Failure) -> None:
         self.queue.hand_back()
-        text, self._sending = self._sending, None
+        sending = self.outbox.take_prompt()
         self.moved()
         self.changed.emit()
-        if text is None:
+        if sending is None:
             # It is in the queue still (behaviour I6).
             self.problem.emit(failure.message)
         else:
-            self.text_refused.emit(text, failure)
+            self.outbox.refuse(sending, failure)
 
     def _look_pending(self) -> PendingRetry | None:
         """What the log says is pending, told as what can be retried; its due time is for whoever counts down."""
@@ -353,18 +349,22 @@ class Course(QObject):
                 if due := self.queue.due():
                     self._begin(lambda turn: turn.deliver(due))
             elif outcome is Outcome.STOPPED or not is_pending:
-                self.queue.give_back_all()
+                # Behind what the end of a turn has the window do: together the two may hold it too long.
+                self.writes.start(self._give_back(), "give back")
         self.record_choices()
 
-    async def _enqueue(self, text: str, delivery: Delivery) -> None:
+    async def _enqueue(self, sending: Sending, delivery: Delivery) -> None:
         try:
-            await self.live.queue(self.live.session.id, Queued(user_message(text), delivery))
+            await self.live.queue(self.live.session.id, Queued(user_message(sending.text), delivery))
         except LogError as error:
-            self._sending = None
-            self.text_refused.emit(text, Failure(FailureKind.STORAGE, str(error), retryable=False))
+            self.outbox.take_queued()
+            self.outbox.refuse(sending, Failure(FailureKind.STORAGE, str(error), retryable=False))
         else:
-            self._sending = None
-            self.text_stored.emit(text)
+            self.outbox.take_queued()
+            self.outbox.tell_stored(sending)
+
+    async def _give_back(self) -> None:
+        self.queue.give_back_all()
 
     async def _record_choices(self) -> None:
         async with self.live.writing:
@@ -385,12 +385,3 @@ class Course(QObject):
             return
         if (retry_at := attempt.data.retry_at) is not None and retry_at > clock.utc():
             await self.live.reschedule(attempt, clock.utc() + timedelta(seconds=pending.due_at - clock.now()))
-
-
-def why_no_model(models: Sequence[ModelInfo]) -> str:
-    """The sentence for a text that nobody can be asked, with why the first model that cannot answer cannot."""
-    reason = next((info.unavailable for info in models if info.unavailable), None)
-    if reason is None:
-        return "No model is chosen."
-    can_choose = any(info.unavailable is None for info in models)
-    return f"No model is chosen. {reason}" if can_choose else f"No model can answer: {reason}"
