@@ -21,6 +21,7 @@ from reprise.domain.failures import CompletionError, Failure, FailureKind
 from reprise.domain.messages import Role
 from reprise.domain.models import CompletionRequest
 from reprise.domain.sessions import Delivery
+from reprise.storage import slices
 from support.bridge import MODEL, OTHER, BridgeStage
 from support.storage import raw
 
@@ -177,9 +178,12 @@ def _text(message: dict[str, list[dict[str, str]]]) -> str:
     return "".join(part["text"] for part in message["parts"])
 
 
-def test_no_order_of_commands_loses_a_text(pytestconfig: pytest.Config) -> None:
+def test_no_order_of_commands_loses_a_text(pytestconfig: pytest.Config, monkeypatch: pytest.MonkeyPatch) -> None:
     """L1, L20, S13, D11, D20, I6: every command a person has, in random orders, over several lives."""
     examples = 1000 if pytestconfig.getoption("--full") else 60
+    # So that a restart reads the chat in pieces, and the next command comes between two of them.
+    monkeypatch.setattr(slices, "ENTRIES", 2)
+    monkeypatch.setattr(slices, "NODES", 3)
 
     @settings(max_examples=examples, deadline=None)
     @given(st.lists(st.tuples(st.sampled_from(COMMANDS), st.integers(0, 3)), min_size=5, max_size=30))

@@ -12,7 +12,7 @@ from reprise.bridge.session_row import Mark
 from reprise.domain.events import Answer, Outcome
 from reprise.domain.failures import FailureKind
 from reprise.domain.models import Route
-from reprise.domain.ports import Draft, History, LogError, Sessions
+from reprise.domain.ports import Draft, LogError, Opening, Sessions
 from reprise.domain.retry import WaitReason
 from support.aio import Aio
 from support.bridge import OTHER, BridgeStage, chats, lives, said
@@ -124,10 +124,10 @@ class Unreadable:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._sessions, name)
 
-    async def load(self, session: str) -> History:
+    async def open(self, session: str) -> Opening:
         if session == self._broken:
             raise LogError("That chat cannot be read.")
-        return await self._sessions.load(session)
+        return await self._sessions.open(session)
 
 
 def test_a_session_that_cannot_be_read_keeps_none_of_the_others_from_their_retry(aio: Aio, tmp_path: Path) -> None:

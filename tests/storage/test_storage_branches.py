@@ -275,7 +275,7 @@ def test_the_shape_is_read_off_an_index(tmp_path: Path, caplog: pytest.LogCaptur
     statements = [record.msg[0] for record in caplog.records if isinstance(record.msg, tuple)]
     (statement,) = [statement for statement in statements if "goes_on_from" in statement]
     with raw(tmp_path) as db:
-        plan = db.execute(f"EXPLAIN QUERY PLAN {statement}", ("s",)).fetchall()
+        plan = db.execute(f"EXPLAIN QUERY PLAN {statement}", ("s", "", -1)).fetchall()
     (step,) = [row[3] for row in plan]
     assert step.startswith("SEARCH entry USING COVERING INDEX entry_tree")
 

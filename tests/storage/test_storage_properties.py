@@ -11,6 +11,7 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pytest import MonkeyPatch
 
 from reprise.domain.deltas import TextDelta
 from reprise.domain.failures import Failure, FailureKind
@@ -41,10 +42,11 @@ from reprise.domain.sessions import (
     model_of,
 )
 from reprise.domain.tree import node_of
+from reprise.storage import slices
 from reprise.storage.rows import clean, decode, encode
 from reprise.storage.store import Store
 from support.clock import ManualClock
-from support.storage import MODEL, OTHER, opened
+from support.storage import MODEL, OTHER, opened, pieced
 
 # The disk is not the point here, and 4 ms a commit would be most of the time.
 FAST = Path("/dev/shm") if Path("/dev/shm").is_dir() else None  # noqa: S108
@@ -286,6 +288,7 @@ async def compare(store: Store, model: Model) -> None:
         assert await store.log.branch(session) == expected
         history = await store.sessions.load(session)
         assert history.branch == expected
+        assert await pieced(store, session) == history
         known = history.session
         assert known == listed.get(session, known)
         assert (known.leaf, known.forked_from) == (model.leaves[session], model.origins.get(session))
@@ -302,7 +305,7 @@ async def compare(store: Store, model: Model) -> None:
 @given(operations)
 @settings(max_examples=150, deadline=None)
 def test_memory_equals_disk_after_any_operations(done: list[tuple[str, str, int]]) -> None:
-    """F72, S13, D8: what the calls returned is what is read back, before and after a restart."""
+    """F72, S13, D8: what the calls returned is what is read back, before and after a restart, whole and in pieces."""
 
     async def main(folder: Path) -> None:
         clock, model = ManualClock(), Model()
@@ -324,6 +327,9 @@ def test_memory_equals_disk_after_any_operations(done: list[tuple[str, str, int]
 
     folder = Path(tempfile.mkdtemp(dir=FAST))
     try:
-        asyncio.run(main(folder))
+        with MonkeyPatch.context() as patch:
+            patch.setattr(slices, "ENTRIES", 2)
+            patch.setattr(slices, "NODES", 3)
+            asyncio.run(main(folder))
     finally:
         shutil.rmtree(folder)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reprise.domain.failures import Failure, FailureKind
 from reprise.domain.messages import Message, ModelRef, ReplyInfo, Role, TextPart, user_message
+from reprise.domain.ports import History
 from reprise.domain.sessions import Attempt, AttemptState, Entry
 from reprise.storage.migrations import MIGRATIONS, Migration
 from reprise.storage.store import Store
@@ -73,3 +74,18 @@ async def exchange(store: Store, session: str, text: str) -> tuple[Entry, Entry]
     """A prompt and its reply."""
     prompt, attempt = await ask(store, session, text)
     return prompt, await store.log.finish_round(attempt, reply(text.upper()))
+
+
+async def pieced(store: Store, session: str) -> History:
+    """A session as it is once it was read piece by piece, from its end to its root."""
+    opening = await store.sessions.open(session)
+    newest = opening.newest
+    branch, attempts, nodes = newest.entries, dict(newest.attempts), newest.nodes
+    more = newest.more_nodes
+    while more or (branch and branch[0].parent is not None):
+        below = branch[0] if branch and branch[0].parent is not None else None
+        older = await store.sessions.older(session, below, nodes[-1].id if more else None)
+        branch, nodes = older.entries + branch, nodes + older.nodes
+        attempts |= older.attempts
+        more = older.more_nodes
+    return History(opening.session, branch, attempts, nodes, opening.queue)

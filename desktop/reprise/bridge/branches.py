@@ -38,10 +38,15 @@ class BranchCommands:
 
     def step(self, entry_id: str, by: int) -> None:
         """Stand at an alternative to an entry, where its branch stood last; nothing at the ends."""
+        live = self._course.live
+        is_there = not live.knows_shape or self._beside(entry_id, by) is not None
+        if is_there and self._course.may():
+            self._course.writes.start(self._step(entry_id, by), "branch", self._course.moved)
+
+    def _beside(self, entry_id: str, by: int) -> str | None:
         siblings = self._course.live.tree.siblings(entry_id)
         index = siblings.index(entry_id) + by
-        if 0 <= index < len(siblings) and self._course.may():
-            self._course.writes.start(self._stand_at(siblings[index]), "branch", self._course.moved)
+        return siblings[index] if 0 <= index < len(siblings) else None
 
     async def _keep(self) -> None:
         live = self._course.live
@@ -58,8 +63,10 @@ class BranchCommands:
         finally:
             self._going = None
 
-    async def _stand_at(self, entry: str) -> None:
+    async def _step(self, entry_id: str, by: int) -> None:
         live = self._course.live
         async with live.writing:
-            await live.move_leaf(live.session.id, live.tree.tip(entry))
-            self._course.choices.forget()
+            await live.complete()
+            if (entry := self._beside(entry_id, by)) is not None:
+                await live.move_leaf(live.session.id, live.tree.tip(entry))
+                self._course.choices.forget()

@@ -8,7 +8,7 @@ from typing import Any
 from reprise.bridge.live_history import LiveHistory
 from reprise.domain.messages import ModelRef
 from reprise.domain.models import ModelInfo
-from reprise.domain.sessions import ModelChange, ParamsChange, params_of
+from reprise.domain.sessions import ModelChange, ParamsChange
 
 
 class Choices:
@@ -30,7 +30,7 @@ class Choices:
     @property
     def params(self) -> dict[str, Any]:
         """The session's own settings, under the keys of the settings (behaviour B8)."""
-        values = params_of(self._live.history.branch) | self._params
+        values = self._live.settings | self._params
         return {key: value for key, value in values.items() if value is not None}
 
     @property
@@ -63,7 +63,7 @@ class Choices:
             await live.append(live.session.id, ModelChange(model))
         if self._model == model:
             self._model = None
-        chosen, known = dict(self._params), params_of(live.history.branch)
+        chosen, known = dict(self._params), live.settings
         fresh = {key: value for key, value in chosen.items() if known.get(key) != value}
         if fresh:
             await live.append(live.session.id, ParamsChange(fresh))

@@ -12,6 +12,7 @@ from reprise.bridge.course import Course
 from reprise.bridge.live_history import LiveHistory, new_session
 from reprise.bridge.message_queue import MessageQueue
 from reprise.bridge.questions import RoundLimitQuestion
+from reprise.bridge.reading import Reading
 from reprise.bridge.retry_manager import RetryManager
 from reprise.bridge.sent_part import SentPart
 from reprise.bridge.services import Services
@@ -96,6 +97,7 @@ class Conversation(QObject):
         self._course = course = Course(live, services, scope, self._question, self._tell, self)
         self._branches = BranchCommands(course)
         self._sent = SentPart(course, services)
+        self._reading = Reading(live, scope, self._look, self.problem.emit, self)
         self._told_title, self._told_model, self._told_state = self.title, self.model, self.state
         self._listeners: Listeners[TurnEvent] = Listeners()
         course.outbox.text_stored.connect(self.prompt_stored)
@@ -131,8 +133,13 @@ class Conversation(QObject):
 
     @property
     def is_loaded(self) -> bool:
-        """True once `history` is the session's (at once for a new chat)."""
+        """True once the end of `history` is the session's (at once for a new chat)."""
         return self._live.is_loaded
+
+    @property
+    def reading(self) -> Reading:
+        """What is read of `history`, whose older part follows bit by bit."""
+        return self._reading
 
     @property
     def history(self) -> History:
@@ -350,15 +357,12 @@ class Conversation(QObject):
         self._look()
 
     async def load(self) -> None:
-        """Read the history; a retry that is not yet due goes on counting down (behaviour D8). Raises LogError."""
+        """Read the end of the history, the rest behind it; a retry not yet due counts down (D8). Raises LogError."""
         await self._live.load()
         self._course.loaded()
 
     async def close(self) -> None:
-        """End what runs because the program closes, within 1 s.
-
-        The running attempt is recorded as interrupted, with what arrived; a scheduled retry stays scheduled.
-        """
+        """End what runs because the program closes, within 1 s: interrupted, with what arrived; waits stay scheduled."""
         await self._course.close()
 
     async def end(self) -> None:
@@ -387,6 +391,7 @@ class Conversation(QObject):
         if self._live.take_news():
             self.history_changed.emit()
             self.queue.look()
+            self._reading.look()
         if (title := self.title) != self._told_title:
             self._told_title = title
             self.title_changed.emit(title)

@@ -258,6 +258,7 @@ class Library(QObject):
                 continue
             if conversation.is_resting:
                 del self._live[key]
+                conversation.reading.stop()
                 conversation.deleteLater()
 
     async def _load(self, conversation: Conversation) -> None:
@@ -335,7 +336,7 @@ class Library(QObject):
     async def _is_stored(self, key: str) -> bool:
         """Whether a session that is not in the list is in the trash."""
         try:
-            await self._services.sessions.load(key)
+            await self._services.sessions.open(key)
         except LogError:
             return False
         return True

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from reprise.bridge.standing import kept_reply
 from reprise.domain.deltas import Delta
 from reprise.domain.messages import Message, ModelRef, ToolResultPart
-from reprise.domain.ports import Clock, History, Log, Sessions
+from reprise.domain.ports import Clock, History, Log, Opening, Sessions, Slice
 from reprise.domain.sessions import (
     Attempt,
     Entry,
     EntryData,
     ModelChange,
+    ParamsChange,
     Queued,
     Session,
     answered_entry,
     model_of,
+    params_of,
+    prompt_entry,
     title_of,
 )
 from reprise.domain.tree import Node, Tree, node_of
@@ -36,10 +41,19 @@ class LiveHistory:
 
     The branch is answered from memory, so a request costs no read however long the chat is. Whoever writes several
     things in a row holds `writing` meanwhile.
+
+    The end of the branch is read first and shown at once; the rest of it, and the shape of the other branches, come
+    with `complete`, in pieces. What is there is equal to the disk all the time. A read tells what the disk was when
+    every write that is in memory by then was done and no other, since both come back in the order they were done in.
+
+    Attributes:
+        extended: Called after each piece that was read of what is older.
     """
 
     def __init__(self, session: Session, log: Log, sessions: Sessions, *, is_stored: bool) -> None:
         self.writing = asyncio.Lock()
+        self.extended: Callable[[], None] = lambda: None
+        self._completing = asyncio.Lock()
         self._is_stored = is_stored
         self._is_loaded = not is_stored
         self._loading = asyncio.Lock()
@@ -48,8 +62,10 @@ class LiveHistory:
         self._sessions = sessions
         self._branch: list[Entry] = []
         self._attempts: dict[str, tuple[Entry, ...]] = {}
+        self._settings: list[Entry] = []
         self._nodes: list[Node] = []
-        self._tree: Tree | None = None
+        self._nodes_after: str | None = None
+        self._tree = Tree()
         self._queue: tuple[Entry, ...] = ()
         self._history: History | None = None
         self._is_news = False
@@ -66,12 +82,22 @@ class LiveHistory:
 
     @property
     def is_loaded(self) -> bool:
-        """True once memory is what the disk is; at once for a session that is not stored."""
+        """True once the end of the session is there; at once for a session that is not stored."""
         return self._is_loaded
 
     @property
+    def is_whole(self) -> bool:
+        """True once memory is all of what the disk is."""
+        return self._is_loaded and self._reaches_root and self.knows_shape
+
+    @property
+    def knows_shape(self) -> bool:
+        """True once all branches are known, and so the alternatives to everything."""
+        return self._nodes_after is None
+
+    @property
     def history(self) -> History:
-        """The session, whole; the same value until something changes."""
+        """The session, as much as is there of it; the same value until something changes."""
         if self._history is None:
             self._history = History(
                 self._session, tuple(self._branch), dict(self._attempts), tuple(self._nodes), self._queue
@@ -80,10 +106,13 @@ class LiveHistory:
 
     @property
     def tree(self) -> Tree:
-        """All branches of the session; made when it is first asked for."""
-        if self._tree is None:
-            self._tree = Tree(self._nodes)
+        """All branches of the session that are known."""
         return self._tree
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of its own that the branch has, of all of it from the beginning."""
+        return params_of(self._settings)
 
     @property
     def queued(self) -> tuple[Entry, ...]:
@@ -96,20 +125,31 @@ class LiveHistory:
         return news
 
     async def load(self) -> None:
-        """Read the session, unless it is read already. Raises LogError; memory is what it was then."""
+        """Read the end of the session, unless it is read already. Raises LogError; memory is what it was then."""
         async with self._loading:
             if not self._is_loaded:
                 await self._read()
 
+    async def complete(self) -> None:
+        """Read all that is not read yet, piece by piece; the last one is news. Raises LogError; the others stay."""
+        await self.load()
+        async with self._completing:
+            while not self.is_whole:
+                below = None if self._reaches_root else self._branch[0]
+                self._put_before(await self._sessions.older(self._session.id, below, self._nodes_after), below)
+                self._history = None
+                self.extended()
+                self._is_news |= self.is_whole
+
     async def _read(self) -> None:
-        history = await self._sessions.load(self._session.id)
-        self._branch = list(history.branch)
-        self._attempts = dict(history.attempts)
-        self._nodes = list(history.nodes)
-        self._tree = None
-        self._queue = history.queue
-        self._is_loaded = True
-        self._changed(history.session)
+        """Read the end of the branch; what is known above it stays."""
+        opening = await self._sessions.open(self._session.id)
+        self._stand_at(opening)
+        if not self._is_loaded:
+            self._is_loaded = True
+            self._learn(opening.newest)
+        self._queue = opening.queue
+        self._changed(opening.session)
 
     def retitle(self, title: str) -> None:
         """The session was given another title."""
@@ -136,7 +176,8 @@ class LiveHistory:
     # -- ports.Log
 
     async def branch(self, session: str) -> tuple[Entry, ...]:
-        """The active branch."""
+        """The active branch, all of it."""
+        await self.complete()
         return self.history.branch
 
     async def open_turn(
@@ -208,8 +249,10 @@ class LiveHistory:
     async def move_leaf(self, session: str, entry: str | None) -> None:
         """Stand elsewhere: on the branch it is cut there, off it the session is read again."""
         await self._log.move_leaf(session, entry)
-        if self._is_on_branch(entry):
+        is_known = self._is_on_branch(entry)
+        if is_known:
             self._cut(entry)
+        if is_known and self._says_where_it_stands():
             self._changed(replace(self._session, leaf=entry, model=model_of(self._branch) or self._session.model))
         else:
             await self._read()
@@ -239,12 +282,14 @@ class LiveHistory:
 
     async def _append(self, entry: Entry) -> None:
         """Stand at a new entry: behind the branch, or where it leaves it."""
+        self._know(entry)
         if not self._is_on_branch(entry.parent):
             await self._read()
             return
         self._cut(entry.parent)
         self._branch.append(entry)
-        self._know(entry)
+        if isinstance(entry.data, ParamsChange):
+            self._settings.append(entry)
         updated_at = entry.at if isinstance(entry.data, Message) else self._session.updated_at
         self._changed(replace(self._session, leaf=entry.id, updated_at=updated_at))
 
@@ -255,10 +300,46 @@ class LiveHistory:
         if moves:
             self._changed(replace(self._session, model=model_of(self._branch) or self._session.model))
 
+    @property
+    def _reaches_root(self) -> bool:
+        return not self._branch or self._branch[0].parent is None
+
+    def _says_where_it_stands(self) -> bool:
+        """Whether what is there of the branch is enough to see who answers at its end, and which prompt."""
+        return self._reaches_root or None not in (prompt_entry(self._branch), model_of(self._branch))
+
+    def _stand_at(self, opening: Opening) -> None:
+        """Take over the end of a branch, behind what is known of it already."""
+        entries, attempts = opening.newest.entries, dict(opening.newest.attempts)
+        known = {entry.id: position for position, entry in enumerate(self._branch)}
+        joint = entries[0].parent if entries else None
+        before = self._branch[: known[joint] + 1] if joint in known else []
+        if not before and entries and entries[0].id in known:
+            before = self._branch[: known[entries[0].id]]
+        for entry in before:
+            if (hanging := self._attempts.get(entry.id)) is not None:
+                attempts[entry.id] = hanging
+        self._branch = [*before, *entries]
+        self._attempts = attempts
+        self._settings = [*opening.settings, *(each for each in entries if isinstance(each.data, ParamsChange))]
+
+    def _put_before(self, older: Slice, below: Entry | None) -> None:
+        self._learn(older)
+        # Another branch may be stood on by now, and what came stands above none of it.
+        if below is not None and self._branch and self._branch[0] is below:
+            self._branch[:0] = older.entries
+            self._attempts |= older.attempts
+
+    def _learn(self, piece: Slice) -> None:
+        self._nodes += piece.nodes
+        for node in piece.nodes:
+            self._tree.add(node)
+        self._nodes_after = piece.nodes[-1].id if piece.more_nodes else None
+
     def _know(self, entry: Entry) -> None:
-        node = node_of(entry)
-        self._nodes.append(node)
-        if self._tree is not None:
+        if self._is_loaded and self.knows_shape:  # else it comes with the rest
+            node = node_of(entry)
+            self._nodes.append(node)
             self._tree.add(node)
 
     def _is_on_branch(self, id_: str | None) -> bool:
@@ -266,7 +347,12 @@ class LiveHistory:
 
     def _cut(self, leaf: str | None) -> None:
         while self._branch and self._branch[-1].id != leaf:
-            self._attempts.pop(self._branch.pop().id, None)
+            gone = self._branch.pop()
+            self._attempts.pop(gone.id, None)
+            if self._settings and self._settings[-1].id == gone.id:
+                self._settings.pop()
+        if leaf is None:
+            self._settings.clear()
 
     def _replace_attempt(self, entry: Entry) -> Entry:
         parent = entry.parent or ""

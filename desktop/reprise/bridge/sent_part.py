@@ -18,13 +18,17 @@ class SentPart:
 
     @property
     def left_out(self) -> int:
-        """How many of the branch's first messages stay out."""
-        return left_out(messages(self._course.live.history.branch), self._course.choices.params)
+        """How many of the branch's first messages stay out; 0 also while those are not read yet."""
+        live, params = self._course.live, self._course.choices.params
+        return left_out(messages(live.history.branch), params) if live.is_whole and LEFT_OUT in params else 0
 
     def ways(self) -> tuple[Shortening, ...]:
-        """How the pending turn could send less; empty when nothing is pending or there is nothing before its prompt."""
+        """How the pending turn could send less.
+
+        Empty when nothing is pending or there is nothing before its prompt, and while that is not read yet.
+        """
         course = self._course
-        if course.retries.pending is None or course.model is None:
+        if course.retries.pending is None or course.model is None or not course.live.is_whole:
             return ()
         system_prompt = self._services.parameters(course.model).system_prompt
         return shortenings(course.live.history.branch, course.choices.params, system_prompt=system_prompt)

@@ -181,6 +181,33 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class Slice:
+    """A piece of a session that is read bit by bit: entries of its branch, oldest first, and the attempts under them.
+
+    `nodes` goes on with the shape of all its branches, oldest first; `more_nodes` says that others follow them.
+    """
+
+    entries: tuple[Entry, ...]
+    attempts: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    nodes: tuple[Node, ...] = ()
+    more_nodes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What is read first of a session: the end of its branch. However long that is, it costs no more but for an index.
+
+    `newest` ends with the leaf and holds a prompt, if there is one; it goes on above its first entry unless that has
+    no parent. `settings` are the changes of the session's own settings above it.
+    """
+
+    session: Session
+    newest: Slice
+    settings: tuple[Entry, ...] = ()
+    queue: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """Unsent composer text and the cursor in it."""
 
@@ -201,6 +228,15 @@ class Sessions(Protocol):
         """The attempts begun since then that failed with a 429 or a Retry-After (behaviour D3), oldest first.
 
         One that cannot be read is left out.
+        """
+
+    async def open(self, session: str) -> Opening:
+        """The end of a session; `older` reads the rest."""
+
+    async def older(self, session: str, below: Entry | None, nodes_after: str | None) -> Slice:
+        """The next piece, in the background: what stands above `below`, and the nodes behind that of this id.
+
+        With None there is nothing of the one or the other.
         """
 
     async def rename(self, session: str, title: str) -> Session:

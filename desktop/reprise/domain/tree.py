@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from reprise.domain.messages import Message, Role
@@ -39,6 +39,7 @@ class Tree:
         self._alternatives: dict[tuple[str | None, Role], list[str]] = {}
         self._newest_child: dict[str, str] = {}
         self._outgrown: set[str] = set()
+        self._forked: set[tuple[str | None, Role]] = set()
         for node in sorted(nodes, key=lambda each: each.id):
             self.add(node)
 
@@ -58,7 +59,10 @@ class Tree:
         behind = None if node.parent is None else self._message_at(node.parent)
         self._behind[node.id] = behind
         if node.role is not None:
-            self._alternatives.setdefault((behind, node.role), []).append(node.id)
+            found = self._alternatives.setdefault((behind, node.role), [])
+            found.append(node.id)
+            if len(found) > 1:
+                self._forked.add((behind, node.role))
         if node.parent is not None:
             self._newest_child[node.parent] = node.id
         if node.goes_on_from is not None:
@@ -74,6 +78,11 @@ class Tree:
             return (id_,)
         found = self._alternatives[self._behind[id_], node.role]
         return tuple(each for each in found if each == id_ or each not in self._outgrown)
+
+    def forked(self) -> Iterator[str]:
+        """Every message that may have alternatives; `siblings` says which those are."""
+        for place in self._forked:
+            yield from self._alternatives[place]
 
     def tip(self, id_: str) -> str:
         """Where the branch through `id_` stood last: from there on always the newest entry."""

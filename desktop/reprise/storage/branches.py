@@ -68,7 +68,7 @@ _IDS_UPWARDS = """WITH RECURSIVE up (id, parent) AS (
 # An entry older than its parent is damaged: it begins a branch of its own, so that no loop is handed on.
 _NODES = """SELECT id, CASE WHEN parent < id THEN parent END, CASE kind WHEN 'message' THEN role END, goes_on_from
     FROM entry
-    WHERE session = ? AND kind NOT IN ('attempt', 'queued') ORDER BY id"""
+    WHERE session = ? AND id > ? AND kind NOT IN ('attempt', 'queued') ORDER BY id LIMIT ?"""
 
 # A range of ids is a range of time, so this reads the newest entries and no other, whatever session they are of.
 _LIMITS_MET = """SELECT session, id, parent, kind, at, data FROM entry
@@ -135,8 +135,8 @@ class Branches:
     def read(self, db: SqliteDatabase, session: str, leaf: str | None) -> tuple[Entry, ...]:
         """The path root -> `leaf`, linear in its length, in at most two statements when it is not known.
 
-        An entry that cannot be read is a Notice of the same id in the same place; so is one that is missing, or that
-        is its own ancestor, and the branch begins there.
+        An entry that cannot be read is a Notice of the same id in the same place; so is one that is missing, or no
+        older than the entry below it (as in a loop), and the branch begins there.
         """
         branch = self._continued(db, session, leaf)
         if branch is None:
@@ -158,17 +158,23 @@ class Branches:
             row = _row(db, session, leaf) if leaf is not None and len(added) < _FEW else None
             if row is None or row.kind in BESIDE:
                 return None
-            added.append(_readable(session, row))
+            added.append(readable(session, row))
             leaf = row.parent
         return known[: positions[leaf] + 1] + tuple(reversed(added))
 
 
 def attempts(db: SqliteDatabase, session: str, branch: Iterable[Entry]) -> dict[str, tuple[Entry, ...]]:
     """The attempts under each entry of `branch`, oldest first. One that cannot be read is left out."""
-    found: dict[str | None, list[Entry]] = {entry.id: [] for entry in branch}
-    for entry in _beside(db, session, ATTEMPT, found):
-        found[entry.parent].append(entry)
-    return {parent: tuple(hanging) for parent, hanging in found.items() if parent is not None and hanging}
+    return by_parent(_beside(db, session, ATTEMPT, {entry.id for entry in branch}))
+
+
+def by_parent(entries: Iterable[Entry]) -> dict[str, tuple[Entry, ...]]:
+    """Entries by what they hang under, in their order."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.parent is not None:
+            found.setdefault(entry.parent, []).append(entry)
+    return {parent: tuple(hanging) for parent, hanging in found.items()}
 
 
 def queue(db: SqliteDatabase, session: str) -> tuple[Entry, ...]:
@@ -179,15 +185,16 @@ def queue(db: SqliteDatabase, session: str) -> tuple[Entry, ...]:
 def limits_met(db: SqliteDatabase, since: datetime) -> Iterator[Entry]:
     """The readable attempts of every session since then that failed with a 429 or a Retry-After, oldest first."""
     for session, *values in sql(db, _LIMITS_MET, first_id(since)):
-        if (entry := _beside_entry(session, Row(*values))) is not None:
-            yield entry
+        yield from readable_only(session, (Row(*values),))
 
 
-def nodes(db: SqliteDatabase, session: str) -> tuple[Node, ...]:
-    """The shape of a session's branches, oldest first; read off an index alone."""
+def nodes(db: SqliteDatabase, session: str, after: str = "", count: int = -1) -> tuple[Node, ...]:
+    """The shape of a session's branches, oldest first; read off an index alone. At most `count` (-1: all) of those
+    behind the node `after`.
+    """
     return tuple(
         Node(id_, parent, _ROLES.get(role), goes_on_from)
-        for id_, parent, role, goes_on_from in sql(db, _NODES, session)
+        for id_, parent, role, goes_on_from in sql(db, _NODES, session, after, count)
     )
 
 
@@ -207,7 +214,7 @@ def ids_to(db: SqliteDatabase, session: str, leaf: str) -> list[str]:
 
 def model_at(db: SqliteDatabase, session: str, leaf: str) -> ModelRef | None:
     """Who answers at `leaf`, as `model_of` decides, without reading the whole branch."""
-    return next((model for row in upwards(db, session, leaf) if (model := model_of((_readable(session, row),)))), None)
+    return next((model for row in upwards(db, session, leaf) if (model := model_of((readable(session, row),)))), None)
 
 
 def stored_entry(db: SqliteDatabase, session: str, id_: str) -> Entry:
@@ -221,18 +228,17 @@ def stored_entry(db: SqliteDatabase, session: str, id_: str) -> Entry:
 def _beside(db: SqliteDatabase, session: str, kind: str, under: Container[str | None] | None = None) -> Iterator[Entry]:
     """The readable entries of a kind that hangs beside the branches, oldest first; only those `under` some others."""
     query = f"{_SELECT} INDEXED BY entry_{kind} WHERE session = ? AND kind = '{kind}' ORDER BY id"
-    for values in sql(db, query, session):
-        row = Row(*values)
-        if (under is None or row.parent in under) and (entry := _beside_entry(session, row)) is not None:
-            yield entry
+    rows = (Row(*values) for values in sql(db, query, session))
+    return readable_only(session, (row for row in rows if under is None or row.parent in under))
 
 
-def _beside_entry(session: str, row: Row) -> Entry | None:
-    try:
-        return entry_of(session, row)
-    except Unreadable as error:
-        _log.warning("session %s: %s %s cannot be read: %s", session, row.kind, row.id, error)
-        return None
+def readable_only(session: str, rows: Iterable[Row]) -> Iterator[Entry]:
+    """The entries of rows without those that cannot be read."""
+    for row in rows:
+        try:
+            yield entry_of(session, row)
+        except Unreadable as error:
+            _log.warning("session %s: %s %s cannot be read: %s", session, row.kind, row.id, error)
 
 
 def _row(db: SqliteDatabase, session: str, id_: str) -> Row | None:
@@ -243,21 +249,25 @@ def _row(db: SqliteDatabase, session: str, id_: str) -> Row | None:
 
 def _path(session: str, by_id: dict[str, Row], leaf: str | None) -> tuple[Entry, ...]:
     path: list[Entry] = []
-    seen: set[str] = set()
     while leaf is not None:
         row = by_id.get(leaf)
-        if row is None or leaf in seen:
-            _log.warning("session %s: entry %s is missing or its own ancestor", session, leaf)
-            path.append(Entry(leaf, session, None, path[-1].at if path else _EPOCH, MISSING_NOTICE))
+        if row is None or (path and leaf >= path[-1].id):
+            path.append(missing(session, leaf, path[-1] if path else None))
             break
-        seen.add(leaf)
-        path.append(_readable(session, row))
+        path.append(readable(session, row))
         leaf = row.parent
     path.reverse()
     return tuple(path)
 
 
-def _readable(session: str, row: Row) -> Entry:
+def missing(session: str, id_: str, below: Entry | None) -> Entry:
+    """What stands in the place of an entry that is not there, or no older than the one below it: a branch begins so."""
+    _log.warning("session %s: entry %s is missing or its own ancestor", session, id_)
+    return Entry(id_, session, None, _EPOCH if below is None else below.at, MISSING_NOTICE)
+
+
+def readable(session: str, row: Row) -> Entry:
+    """The entry a row stands for; a notice in its place when it cannot be read."""
     try:
         return entry_of(session, row)
     except Unreadable as error:

@@ -54,9 +54,9 @@ class Database:
         """Run `job` in one transaction, before every read that waits. Raises LogError."""
         return await self._worker.run(Priority.WRITE, partial(self._transact, job))
 
-    async def read(self, job: Job[T]) -> T:
+    async def read(self, job: Job[T], priority: Priority = Priority.READ) -> T:
         """Run a job that only reads; nothing is written while it runs. Raises LogError."""
-        return await self._worker.run(Priority.READ, partial(self._read, job))
+        return await self._worker.run(priority, partial(self._read, job))
 
     async def close(self, timeout_s: float) -> bool:
         """Finish what is queued and close, whether or not it opened; False when that took longer than `timeout_s`."""

@@ -7,8 +7,9 @@ from datetime import datetime
 from peewee import SqliteDatabase
 
 from reprise.domain.lines import one_line
-from reprise.domain.ports import Clock, History, LogError
+from reprise.domain.ports import Clock, History, LogError, Opening, Slice
 from reprise.domain.sessions import Entry, Session
+from reprise.storage import slices
 from reprise.storage.branches import Branches, attempts, limits_met, nodes, queue, sessions
 from reprise.storage.checks import require_entry, require_session
 from reprise.storage.database import Database
@@ -16,6 +17,7 @@ from reprise.storage.forks import fork
 from reprise.storage.ids import Ids
 from reprise.storage.rows import stamp
 from reprise.storage.tables import SessionRow
+from reprise.storage.worker import Priority
 
 TITLE_LIMIT = 64
 
@@ -44,6 +46,13 @@ class SqliteSessions:
 
     async def limits_met(self, since: datetime) -> tuple[Entry, ...]:
         return await self._database.read(lambda db: tuple(limits_met(db, since)))
+
+    async def open(self, session: str) -> Opening:
+        """The end of one session, in the trash or not (behaviour F86). What is older costs a look along an index."""
+        return await self._database.read(lambda db: slices.opening(db, _one(db, session)))
+
+    async def older(self, session: str, below: Entry | None, nodes_after: str | None) -> Slice:
+        return await self._database.read(lambda db: slices.older(db, session, below, nodes_after), Priority.BACKGROUND)
 
     async def rename(self, session: str, title: str) -> Session:
         """Give a session another title, control characters and line breaks made blanks (behaviour S4, F88)."""
