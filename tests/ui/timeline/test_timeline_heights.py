@@ -1,4 +1,4 @@
-"""Heights with running sums."""
+"""Heights with running sums, growing at both ends."""
 
 from __future__ import annotations
 
@@ -9,31 +9,46 @@ from hypothesis import strategies as st
 
 from reprise.ui.timeline.heights import Heights
 
-VALUES = st.lists(st.integers(1, 400), min_size=1, max_size=40)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(("append", "prepend", "set", "pop", "reset")), st.integers(0, 40), st.integers(1, 400)),
+    max_size=60,
+)
 
 
-@given(VALUES, st.data())
-def test_sums_and_searches_agree_with_plain_addition(values: list[int], data: st.DataObject) -> None:
-    """Sets, appends and pops in any order leave sums and finds right."""
-    first = values[0]
-    heights = Heights()
-    heights.reset_all(len(values) // 2, first)
-    plain = [first] * (len(values) // 2)
-    for value in values[len(values) // 2 :]:
-        heights.append(value)
-        plain.append(value)
-        at = data.draw(st.integers(0, len(plain) - 1))
-        heights.set(at, value + 1)
-        plain[at] = value + 1
-    if len(plain) > 2:
-        heights.pop()
-        plain.pop()
-    tops = [0, *accumulate(plain)]
-    assert [heights.top(at) for at in range(len(tops))] == tops
-    assert heights.total == tops[-1]
-    for at, top in enumerate(tops[:-1]):
-        assert heights.find(top) == heights.find(top + plain[at] - 1) == at
-    assert heights.find(tops[-1] + 5) == len(plain) - 1
+def _do(heights: Heights, plain: list[int], step: str, number: int, height: int) -> None:
+    """One change, to both."""
+    match step:
+        case "append":
+            heights.append(height)
+            plain.append(height)
+        case "prepend":
+            heights.prepend(number, height)
+            plain[:0] = [height] * number
+        case "set" if plain:
+            at = number % len(plain)
+            assert heights.set(at, height) == height - plain[at]
+            plain[at] = height
+        case "pop" if plain:
+            heights.pop()
+            plain.pop()
+        case "reset":
+            heights.reset_all(number, height)
+            plain[:] = [height] * number
+
+
+@given(STEPS)
+def test_sums_and_searches_agree_with_plain_addition(steps: list[tuple[str, int, int]]) -> None:
+    """Whatever comes, goes and changes, at either end, in any order."""
+    heights, plain = Heights(), list[int]()
+    for step in steps:
+        _do(heights, plain, *step)
+        tops = [0, *accumulate(plain)]
+        assert [heights[at] for at in range(len(heights))] == plain
+        assert [heights.top(at) for at in range(len(tops))] == tops
+        assert heights.total == tops[-1]
+        for at, top in enumerate(tops[:-1]):
+            assert heights.find(top) == heights.find(top + plain[at] - 1) == at
+        assert heights.find(tops[-1] + 5) == max(0, len(plain) - 1)
 
 
 def test_equal_heights_need_no_walk() -> None:

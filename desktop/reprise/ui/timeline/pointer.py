@@ -46,6 +46,13 @@ class Pointer:
         self.message, self.block, self.hit = -1, None, None
         self._pressed = self._side = self._selecting = None
 
+    def shift(self, count: int) -> None:
+        """So many messages came before all others: what is under the pointer or dragged stays so."""
+        if self.message >= 0:
+            self.message += count
+        if self._selecting is not None:
+            self._selecting = self._selecting._replace(message=self._selecting.message + count)
+
     def leave(self) -> None:
         """The pointer left the timeline."""
         self._set_hover(-1, None, None)

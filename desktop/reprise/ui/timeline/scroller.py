@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from reprise.ui.timeline.block import Block
+from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.stack import Anchor, Placed, Stack
 
 _KEEP_BLOCKS = 400
@@ -19,6 +20,7 @@ class Scroller:
         placed: The blocks in view, from top to bottom.
         end: Where the last message ends in the viewport, or something beyond its lower edge.
         follows: The end is in view and stays there when more comes.
+        wants_start: The first message is wanted, also if others come before it; else the line being read stays.
     """
 
     def __init__(self, stack: Stack) -> None:
@@ -26,6 +28,7 @@ class Scroller:
         self.placed: list[Placed] = []
         self.end = 0
         self.follows = True
+        self.wants_start = False
         self._height = 0
         self._seen: OrderedDict[Block, None] = OrderedDict()
 
@@ -42,6 +45,7 @@ class Scroller:
             stack.set_width(width)
         stack.foot = foot
         if self.follows:
+            self.wants_start = False
             stack.anchor = stack.bottom(height)
         else:
             stack.clamp()
@@ -59,12 +63,23 @@ class Scroller:
 
     def go_to(self, anchor: Anchor) -> None:
         """Scroll there and let go of the end; the next `settle` takes hold of it again where it is in view."""
-        self.follows = False
+        self.follows = self.wants_start = False
         self.stack.anchor = anchor
+
+    def go_to_start(self) -> None:
+        """Scroll to the first message, and to what comes before it later."""
+        self.go_to(Anchor(0, 0, 0))
+        self.wants_start = True
+
+    def prepend(self, items: Sequence[TimelineItem]) -> None:
+        """More messages before the first. `settle` afterwards."""
+        self.stack.prepend(items)
+        if self.wants_start:
+            self.stack.anchor = Anchor(0, 0, 0)
 
     def move(self, delta: int) -> None:
         """Scroll down by `delta` pixels, up when negative."""
-        self.follows = False
+        self.follows = self.wants_start = False
         self.stack.move(delta)
 
     def keeping_line(self, change: Callable[[], object]) -> None:

@@ -37,6 +37,16 @@ class Selecting:
         self.select(None)
         self.message = -1
 
+    def shift(self, count: int) -> None:
+        """So many messages came before all others: what is selected stays so."""
+        if self.message >= 0:
+            self.message += count
+        if self.selection is not None:
+            anchor, head = self.selection.anchor, self.selection.head
+            self.selection = Selection(
+                anchor._replace(message=anchor.message + count), head._replace(message=head.message + count)
+            )
+
     def select_message(self) -> None:
         """Select all of the message pressed last, or of the last one."""
         message = self.message if 0 <= self.message < len(self._stack) else len(self._stack) - 1

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from reprise.domain.messages import Role
@@ -84,17 +84,33 @@ class Stack:
             self._views[item.key] = view
         self._heights.append(view.total if view else self.sheet.px(_GUESS))
 
-    def kept(self, wanted: Sequence[TimelineItem]) -> int:
-        """How many messages from the first on stay, changed or not, when these are shown instead."""
-        pairs = zip(self.items, wanted, strict=False)
+    def prepend(self, items: Sequence[TimelineItem]) -> None:
+        """More items before the first; the anchor's block stays where it is."""
+        if not items:
+            return
+        first = self._views.get(self.items[0].key) if self.items else None
+        self.items[:0] = items
+        self._heights.prepend(len(items), self.sheet.px(_GUESS))
+        message, block, into = self.anchor
+        if first is not None:
+            lead = self.lead(len(items), first.item.message.role)
+            into += lead - first.lead if (message, block) == (0, 0) else 0
+            first.lead = lead
+            first.recount()
+            self._heights.set(len(items), first.total)
+        self.anchor = Anchor(message + len(items), block, into)
+
+    def kept(self, wanted: Sequence[TimelineItem], start: int = 0) -> int:
+        """How many messages from `start` on stay, changed or not, when these are shown instead."""
+        pairs = zip(islice(self.items, start, None), wanted, strict=False)
         return sum(1 for _ in takewhile(lambda pair: pair[0].key == pair[1].key, pairs))
 
-    def update(self, wanted: Sequence[TimelineItem], kept: int) -> None:
-        """Show these instead; the first `kept` stay where they are, and a live reply only if all do."""
-        for index in range(kept):
-            if wanted[index] != self.items[index]:
-                self._replace(index, wanted[index])
-        while len(self.items) > kept:
+    def update(self, wanted: Sequence[TimelineItem], kept: int, start: int = 0) -> None:
+        """Show these from `start` on; the first `kept` stay where they are, and a live reply only if all do."""
+        for index, item in enumerate(wanted[:kept], start):
+            if item is not self.items[index] and item != self.items[index]:
+                self._replace(index, item)
+        while len(self.items) > start + kept:
             self._views.pop(self.items.pop().key, None)
             self._heights.pop()
         for item in wanted[kept:]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QPointF, QRect, Qt, Signal
 from PySide6.QtGui import (
@@ -31,7 +31,7 @@ from reprise.ui.timeline.reading import Reader
 from reprise.ui.timeline.scroller import Scroller
 from reprise.ui.timeline.selecting import Selecting
 from reprise.ui.timeline.sheet import COLUMN, Icons, Sheet
-from reprise.ui.timeline.stack import Anchor, Stack
+from reprise.ui.timeline.stack import Stack
 from reprise.ui.timeline.streaming import Streaming
 from reprise.ui.timeline.table import TableBlock
 
@@ -97,18 +97,27 @@ class Timeline(QAbstractScrollArea):
         self.scroller.follows = True
         self._changed()
 
-    def update_items(self, items: Iterable[TimelineItem]) -> None:
-        """Show these instead, keeping what stays: opened parts, the line being read, and the end if it is followed.
-
-        A live reply stays only if no message comes or goes.
+    def update_items(self, items: Iterable[TimelineItem], start: int = 0) -> None:
+        """Show these in place of the messages from `start` on, keeping what stays: opened parts, the line being read,
+        and the end if it is followed. A live reply stays only if no message comes or goes.
         """
         wanted = list(items)
-        kept = self._stack.kept(wanted)
-        if self.has_reply and (kept < len(wanted) or kept < len(self._stack.items)):
+        kept = self._stack.kept(wanted, start)
+        if self.has_reply and (kept < len(wanted) or start + kept < len(self._stack.items)):
             self.drop_reply()
         self.selecting.forget()
         self.pointer.forget()
-        self.keeping_line(lambda: self._stack.update(wanted, kept))
+        self.keeping_line(lambda: self._stack.update(wanted, kept, start))
+
+    def prepend_items(self, items: Sequence[TimelineItem]) -> None:
+        """Put these before the first message. Nothing moves, unless the start is what is wanted."""
+        count, before = len(items), [(placed.block, placed.top) for placed in self.scroller.placed]
+        self.scroller.prepend(items)
+        self.selecting.shift(count)
+        self.pointer.shift(count)
+        self._settle()
+        if before != [(placed.block, placed.top) for placed in self.scroller.placed]:
+            self.viewport().update()
 
     def append_item(self, item: TimelineItem) -> None:
         """Add a message at the end. While a reply is live, finish or drop that first."""
@@ -169,7 +178,7 @@ class Timeline(QAbstractScrollArea):
 
     def jump_to_start(self) -> None:
         """Go to the first message."""
-        self.scroller.go_to(Anchor(0, 0, 0))
+        self.scroller.go_to_start()
         self._changed()
 
     @property
@@ -195,6 +204,8 @@ class Timeline(QAbstractScrollArea):
             return
         if value >= self.verticalScrollBar().maximum():
             self.scroller.follows = True
+        elif value == 0:
+            self.scroller.go_to_start()
         else:
             self.scroller.go_to(self._stack.at(value))
         self._changed()
