@@ -98,3 +98,5 @@ def test_adding_one_by_one_is_building_at_once(data: st.DataObject) -> None:
         assert node.id in grown.siblings(node.id)
         assert grown.tip(node.id) == read.tip(node.id)
         assert node.id in read
+    forked = {node.id for node in nodes if len(grown.siblings(node.id)) > 1}
+    assert forked <= set(grown.forked()) == set(read.forked())

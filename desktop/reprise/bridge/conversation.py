@@ -362,7 +362,7 @@ class Conversation(QObject):
         self._course.loaded()
 
     async def close(self) -> None:
-        """End what runs because the program closes, within 1 s: interrupted, with what arrived; waits stay scheduled."""
+        """End what runs because the program closes, within 1 s: interrupted, with what arrived; waits stay so."""
         await self._course.close()
 
     async def end(self) -> None:

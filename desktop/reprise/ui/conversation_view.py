@@ -12,7 +12,7 @@ from reprise.bridge.library import Library
 from reprise.domain.deltas import RecastDelta, TextDelta, ThinkingDelta
 from reprise.domain.events import AttemptFailed, AttemptStarted, Outcome, TurnFinished
 from reprise.domain.failures import Failure
-from reprise.domain.messages import Message, ModelRef, Role
+from reprise.domain.messages import Message, ModelRef
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Attempt, Delivery, Entry, Queued, answered_entry, newest_partial, prompt_entry
@@ -20,12 +20,13 @@ from reprise.domain.turns import AwaitingAnswer
 from reprise.ui.announce import announce
 from reprise.ui.composer import Turn
 from reprise.ui.edits import Edit, Edits
+from reprise.ui.history_feed import HistoryFeed
 from reprise.ui.language import counted, tr
 from reprise.ui.page import Page
 from reprise.ui.report import report_of
 from reprise.ui.silence import Silence
 from reprise.ui.style import Appearance
-from reprise.ui.timeline import Timeline, TimelineItem
+from reprise.ui.timeline import Timeline
 from reprise.ui.timeline_items import (
     BACK,
     CONTINUE,
@@ -36,14 +37,10 @@ from reprise.ui.timeline_items import (
     REPORT,
     SEND_ALL,
     Telling,
-    items_of,
     partial_deltas,
 )
 from reprise.ui.turn_card import TurnCard
 from reprise.ui.words import cut_note, failure_sentence, open_wait_words, refusal
-
-FEW = 3
-"""More fresh messages than this come from a history that was read, not from a turn that goes on."""
 
 
 class ConversationView(QObject):
@@ -65,10 +62,10 @@ class ConversationView(QObject):
         self._shown: Conversation | None = None
         self._connected: list[tuple[SignalInstance, object]] = []
         self._known: WeakSet[Conversation] = WeakSet()
-        self._items: list[TimelineItem] = []
         self._edits = Edits(page)
         self.timeline = Timeline(look.theme, look.icons.pixmap, page)
         self.timeline.setAccessibleName(tr("Conversation"))
+        self._feed = HistoryFeed(self.timeline, self._telling)
         page.set_timeline(self.timeline, lambda: self.timeline.column_left)
         self.timeline.at_tail_changed.connect(self._tail_changed)
         page.jump_wanted.connect(self.timeline.jump_to_latest)
@@ -113,6 +110,7 @@ class ConversationView(QObject):
         for signal, slot in (
             (conversation.state_changed, self._state_changed),
             (conversation.history_changed, self._history_changed),
+            (conversation.reading.extended, self._feed.extend),
             (conversation.attempt_started, self._attempt_started),
             (conversation.delta_arrived, self._delta_arrived),
             (conversation.attempt_failed, self._attempt_failed),
@@ -226,26 +224,13 @@ class ConversationView(QObject):
             self._page.say(refusal(failure))
 
     def _history_changed(self) -> None:
-        wanted = self._wanted()
-        shown = self._items
-        fresh = wanted[len(shown) :]
-        if not shown or len(fresh) > FEW:
+        if not self._feed.update():
             self._rebuild()
-        else:
-            same = [item.key for item in wanted[: len(shown)]] == [item.key for item in shown]
-            is_reply = len(fresh) == 1 and fresh[0].message.role is Role.ASSISTANT and self.timeline.has_reply
-            if same and is_reply:
-                self.timeline.update_items(wanted[: len(shown)])
-                self.timeline.finish_reply(fresh[0])
-            else:
-                self.timeline.update_items(wanted)
-            self._items = wanted
         self._settle()
 
-    def _wanted(self) -> list[TimelineItem]:
-        conversation = self.conversation
+    def _telling(self, conversation: Conversation) -> Telling:
         beside = conversation.beside
-        telling = Telling(
+        return Telling(
             self.model_label,
             conversation.siblings,
             None if beside is None else beside.id,
@@ -253,7 +238,6 @@ class ConversationView(QObject):
             conversation.model,
             conversation.left_out,
         )
-        return items_of(conversation.history, telling)
 
     def _attempt_started(self, event: AttemptStarted) -> None:
         attempt = event.entry.data
@@ -281,9 +265,10 @@ class ConversationView(QObject):
         self._history_changed()
 
     def _state_changed(self, _state: object) -> None:
-        if self.conversation.beside is not None and self._wanted() != self._items:
+        if self.conversation.beside is not None:
             self._history_changed()  # the reply that is answered anew makes room
-        self._settle()
+        else:
+            self._settle()
 
     def _question_changed(self, *_: object) -> None:
         self._settle()
@@ -328,8 +313,7 @@ class ConversationView(QObject):
 
     def _rebuild(self) -> None:
         conversation = self.conversation
-        self._items = self._wanted()
-        self.timeline.set_items(self._items)
+        self._feed.show(conversation)
         entry = newest_partial(self._attempts())
         if conversation.partial is not None:
             self.timeline.begin_reply(f"{conversation.session_id}.live", self.model_label(conversation.model))
@@ -349,7 +333,7 @@ class ConversationView(QObject):
     def _settle(self) -> None:
         """Everything that follows from the state: page, card, composer, tick, commands."""
         conversation = self.conversation
-        empty = conversation.is_loaded and not self._items and not conversation.is_busy
+        empty = conversation.is_loaded and self._feed.is_empty and not conversation.is_busy
         self._page.show_empty(empty)
         self._page.jump.setVisible(not empty and not self.timeline.is_at_tail)
         if conversation.question_rounds is not None or isinstance(conversation.state, AwaitingAnswer):

@@ -310,11 +310,10 @@ class WindowDeeds(QObject):
     def _last_reply(self) -> str:
         if self._library is None:
             return ""
-        from reprise.domain.messages import Role
-        from reprise.domain.sessions import messages
+        from reprise.domain.messages import Message, Role
 
-        said = messages(self._library.current.history.branch)
-        replies = (message.text for message in reversed(said) if message.role is Role.ASSISTANT)
+        said = (entry.data for entry in reversed(self._library.current.history.branch))
+        replies = (each.text for each in said if isinstance(each, Message) and each.role is Role.ASSISTANT)
         return next(filter(None, replies), "")
 
     def _chats(self) -> list[Chat]:

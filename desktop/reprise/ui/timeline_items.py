@@ -38,13 +38,16 @@ class Telling:
     left_out: int = 0
 
 
-def items_of(history: History, telling: Telling) -> list[TimelineItem]:
-    """The messages of the active branch; a notice becomes a line under the message before it."""
+def items_of(history: History, telling: Telling, entries: Iterable[Entry] | None = None) -> list[TimelineItem]:
+    """The messages of the active branch; a notice becomes a line under the message before it.
+
+    `entries` is the stretch of the branch that is wanted, if that is not all of it; it begins with a prompt.
+    """
     items: list[TimelineItem] = []
     leaf = history.branch[-1].id if history.branch else None
     answered: str | None = None
-    edge = _edge(history.branch, telling.left_out)
-    for entry in history.branch:
+    edge = edge_of(history.branch, telling.left_out)
+    for entry in history.branch if entries is None else entries:
         if entry.id == telling.beside:
             break
         match entry.data:
@@ -67,8 +70,10 @@ def items_of(history: History, telling: Telling) -> list[TimelineItem]:
     return items
 
 
-def _edge(branch: Sequence[Entry], left_out: int) -> str | None:
+def edge_of(branch: Sequence[Entry], left_out: int) -> str | None:
     """The last entry of a branch that is not sent."""
+    if not left_out:
+        return None
     spoken = [entry.id for entry in branch if isinstance(entry.data, Message)]
     return spoken[left_out - 1] if 0 < left_out <= len(spoken) else None
 
@@ -102,7 +107,7 @@ def _item(entry: Entry, message: Message) -> TimelineItem:
 
 def _prompt_item(entry: Entry, message: Message, telling: Telling) -> TimelineItem:
     actions = (MessageAction(EDIT, "edit", tr("Edit and send again")), _fork())
-    place = _place(entry.id, telling)
+    place = place_of(entry.id, telling)
     return replace(_item(entry, message), time=clock_time(entry.at), actions=actions, place=place)
 
 
@@ -119,7 +124,7 @@ def _reply_item(
         note=note,
         note_icon=icon,
         actions=(MessageAction(REGENERATE, "regenerate", tr("Answer again")), _fork()),
-        place=_place(entry.id, telling),
+        place=place_of(entry.id, telling),
         attempts=earlier_attempts(attempts),
     )
 
@@ -128,7 +133,8 @@ def _fork() -> MessageAction:
     return MessageAction(FORK, "branch", tr("Go on in a new chat from here"))
 
 
-def _place(entry: str, telling: Telling) -> tuple[int, int] | None:
+def place_of(entry: str, telling: Telling) -> tuple[int, int] | None:
+    """The number of an entry among its alternatives, and how many there are; None when it has none."""
     found = telling.siblings(entry)
     return (found.index(entry) + 1, len(found)) if len(found) > 1 and entry in found else None
 

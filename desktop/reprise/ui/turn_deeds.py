@@ -163,8 +163,10 @@ class TurnDeeds(QObject):
         conversation = self._shown
         if conversation is None:
             return None
-        branch = conversation.history.branch
-        return next((entry for entry in reversed(branch) if len(conversation.siblings(entry.id)) > 1), None)
+        forked = set(conversation.reading.forked())
+        branch = conversation.history.branch if forked else ()
+        found = (entry for entry in reversed(branch) if entry.id in forked)
+        return next((entry for entry in found if len(conversation.siblings(entry.id)) > 1), None)
 
 
 def _starting() -> str:
