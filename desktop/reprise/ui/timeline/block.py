@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QRectF
 from PySide6.QtGui import QPainter
 
+from reprise.ui.timeline.selection import Place
 from reprise.ui.timeline.sheet import Sheet
 
 
@@ -51,12 +52,14 @@ class Block:
         height: Measured pixels, or an estimate before that.
         in_thinking: Belongs to opened reasoning: a bar stands before it.
         fold: Number of the fold this block is the inside of, -1 for none.
+        place: Which block of its message it is, whatever stands before it.
     """
 
     gap = 0
     height = 0
     in_thinking = False
     fold = -1
+    place: Place = (-1, 0)
     #: Text that can be selected. False for labels, notes and rules.
     selectable = False
     _measured = -1
