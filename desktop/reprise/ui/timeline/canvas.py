@@ -49,6 +49,7 @@ class Canvas:
         self._paint_caret(painter)
         timeline.message_actions.paint(painter)
         timeline.focus.paint(painter)
+        timeline.keys.caret.paint(painter)
         painter.resetTransform()
         if not scroller.follows:
             self._paint_fade(painter)
