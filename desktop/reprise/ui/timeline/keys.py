@@ -87,6 +87,8 @@ class Keys:
                 timeline.jump_to_start()
             case Qt.Key.Key_End:
                 timeline.jump_to_latest()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                timeline.context_menu.open_actions()
             case Qt.Key.Key_Escape if timeline.selecting.has_extent:
                 timeline.selecting.select(None)
             case _:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
+    QContextMenuEvent,
     QFocusEvent,
     QGuiApplication,
     QHelpEvent,
@@ -24,6 +25,7 @@ from reprise.ui.timeline.actions import Actions
 from reprise.ui.timeline.canvas import Canvas
 from reprise.ui.timeline.card import CardPlace
 from reprise.ui.timeline.code import CodeBlock
+from reprise.ui.timeline.context_menu import ContextMenu
 from reprise.ui.timeline.copying import Clipboard, Primary
 from reprise.ui.timeline.dragging import Dragging
 from reprise.ui.timeline.focus import STEP, Focus
@@ -86,6 +88,7 @@ class Timeline(QAbstractScrollArea):
         self.pointer = Pointer(self)
         self.dragging = Dragging(self)
         self.focus = Focus(self)
+        self.context_menu = ContextMenu(self)
         self.clipboard = Clipboard(self.selecting, self.copied.emit, self.copying.emit, self)
         self.primary = Primary(self.selecting, self)
         self.keys = Keys(self)
@@ -365,6 +368,12 @@ class Timeline(QAbstractScrollArea):
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)
         self.viewport().update()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            self.context_menu.open_focused()
+        else:
+            self.context_menu.open_at(event.pos())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.pointer.press(event)
