@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QEventLoop, QTimer
-from PySide6.QtGui import QImage, QPixmap
+from PySide6.QtGui import QGuiApplication, QImage, QPixmap
 
 from reprise.domain.messages import Message, Part, Role, TextPart, ThinkingPart, user_message
 from reprise.ui.theme import Scheme, load_theme
@@ -52,6 +52,13 @@ def spin(milliseconds: int = 0) -> None:
     loop = QEventLoop()
     QTimer.singleShot(milliseconds, loop.quit)
     loop.exec()
+
+
+def copied(timeline: Timeline) -> str:
+    """What is on the clipboard once all that was copied is collected."""
+    while timeline.clipboard.copier.is_busy:
+        spin()
+    return QGuiApplication.clipboard().text()
 
 
 def settled(timeline: Timeline) -> QImage:

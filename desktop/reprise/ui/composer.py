@@ -94,7 +94,6 @@ class Composer(QWidget):
         self.show_session("", None)
         self.set_model("")
         self._restyle()
-        self.setFocusProxy(self.editor)
 
     def text(self) -> str:
         """What is written."""

@@ -68,6 +68,7 @@ class ConversationView(QObject):
         self._feed = HistoryFeed(self.timeline, self._telling)
         page.set_timeline(self.timeline, lambda: self.timeline.column_left)
         self.timeline.at_tail_changed.connect(self._tail_changed)
+        self.timeline.copying.connect(lambda lasts: page.say(tr("Collecting what is copied…") if lasts else ""))
         page.jump_wanted.connect(self.timeline.jump_to_latest)
         self._card = TurnCard(look, self.timeline, catalog, clock, self.place)
         self._card.key_entered.connect(self._key_entered)

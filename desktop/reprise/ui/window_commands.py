@@ -7,12 +7,14 @@ from functools import partial
 from typing import Protocol
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit, QWidget
+from PySide6.QtWidgets import QApplication, QLineEdit, QTextEdit
 
 from reprise.ui.commands import Command, Menu
 from reprise.ui.language import tr
 from reprise.ui.session_deeds import SessionDeeds
 from reprise.ui.style import Appearance
+from reprise.ui.timeline import Timeline
+from reprise.ui.timeline.keys import MARKDOWN_KEYS
 from reprise.ui.turn_commands import policy_commands, session_commands, turn_commands
 from reprise.ui.turn_deeds import TurnDeeds
 
@@ -220,6 +222,16 @@ def _edit_commands(window: Deeds) -> list[Command]:
             in_palette=False,
         ),
         Command(
+            "copyMarkdown",
+            Menu.EDIT,
+            lambda: tr("Copy as &Markdown"),
+            edit("copyMarkdown"),
+            blocked=_markdown_blocked,
+            group=1,
+            in_palette=False,
+            shown_keys=MARKDOWN_KEYS,
+        ),
+        Command(
             "paste",
             Menu.EDIT,
             lambda: tr("&Paste"),
@@ -237,7 +249,7 @@ def _edit_commands(window: Deeds) -> list[Command]:
             edit("selectAll"),
             ("Ctrl+A",),
             None,
-            _editor_blocked,
+            _select_all_blocked,
             group=1,
             in_palette=False,
         ),
@@ -269,13 +281,24 @@ def _editor() -> QTextEdit | QLineEdit | None:
     return focus if isinstance(focus, QTextEdit | QLineEdit) else None
 
 
+def _timeline() -> Timeline | None:
+    focus = QApplication.focusWidget()
+    return focus if isinstance(focus, Timeline) else None
+
+
+_OF_TIMELINE: dict[str, Callable[[Timeline], object]] = {
+    "copy": Timeline.copy_selection,
+    "copyMarkdown": Timeline.copy_markdown,
+    "selectAll": Timeline.select_all,
+}
+
+
 def _call(name: str) -> None:
-    focus: QWidget | None = QApplication.focusWidget()
-    # The timeline copies its selection; its `copy` is another thing.
-    method = getattr(focus, "copy_selection", None) if name == "copy" else None
-    method = method or (getattr(focus, name) if isinstance(focus, QTextEdit | QLineEdit) else None)
-    if callable(method):
-        method()
+    timeline, editor = _timeline(), _editor()
+    if timeline is not None and name in _OF_TIMELINE:
+        _OF_TIMELINE[name](timeline)
+    elif editor is not None:
+        getattr(editor, name)()
 
 
 def _editor_blocked() -> str | None:
@@ -307,8 +330,14 @@ def _selection_blocked() -> str | None:
 
 
 def _copy_blocked() -> str | None:
-    focus = QApplication.focusWidget()
-    selection = getattr(focus, "selection", None)  # the timeline's
-    if selection is not None and not isinstance(focus, QTextEdit | QLineEdit):
-        return None
-    return _selection_blocked()
+    return None if _markdown_blocked() is None else _selection_blocked()
+
+
+def _markdown_blocked() -> str | None:
+    timeline = _timeline()
+    selected = timeline is not None and timeline.selecting.has_extent
+    return None if selected else tr("Nothing is selected in the conversation.")
+
+
+def _select_all_blocked() -> str | None:
+    return None if _timeline() is not None else _editor_blocked()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPointF
-from PySide6.QtGui import QGuiApplication, QTextLayout
+from PySide6.QtGui import QTextLayout
 from pytestqt.qtbot import QtBot
 
 from reprise.domain.deltas import TextDelta
@@ -114,8 +114,9 @@ def test_a_table_lays_out_sixty_four_columns_and_counts_the_others(view: Timelin
     assert block.leaf.more == 936
     less = TableBlock(view.sheet, parse(_table(COLUMNS, 2))[0], None)  # type: ignore[arg-type]
     assert block.height == less.measure(view.column_width) + view.sheet.px(30)
-    view.selecting.copy_message(0)
-    assert QGuiApplication.clipboard().text() == text
+    view.select_all()
+    view.copy_markdown()
+    assert make.copied(view) == text.rstrip("\n")
 
 
 def test_only_the_columns_in_sight_are_laid_out(view: Timeline) -> None:
@@ -156,7 +157,7 @@ def test_a_long_paragraph_is_cut_between_words_and_copied_whole(view: Timeline) 
     assert len(parts) > 3
     assert all(part.text.rich.text.endswith(" ") for part in parts[:-1])
     assert [part.gap for part in parts[1:]] == [0] * (len(parts) - 1)
-    view.selecting.select_message()
+    view.select_all()
     assert view.selecting.text() == text
 
 
@@ -224,7 +225,7 @@ def test_a_long_line_of_code_is_laid_out_in_pieces_without_colours(view: Timelin
     assert [count > 0 for _, count in sizes] == [True, *[False] * (len(sizes) - 2), True]
     assert block.text == code
     assert block.plain(0, block.length()) == code
-    view.selecting.select_message()
+    view.select_all()
     assert view.selecting.text() == code
 
 
@@ -319,7 +320,7 @@ def test_rows_out_of_sight_have_no_cells_and_are_copied_all_the_same(view: Timel
     parts = [block for block in _blocks(view) if isinstance(block, TableBlock)]
     assert len(parts) == 30
     assert sum(bool(part._texts) for part in parts) < 6
-    view.selecting.select_message()
+    view.select_all()
     assert view.selecting.text() == "head\thead\n" + "\n".join(f"{at}\tb" for at in range(900))
     height = parts[-1].height
     parts[-1].release()

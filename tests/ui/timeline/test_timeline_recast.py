@@ -135,8 +135,8 @@ def test_an_end_mark_before_any_word_keeps_the_failed_partial(view: Timeline) ->
 def test_a_selection_in_text_that_goes_away_goes_with_it(view: Timeline, qtbot: QtBot, how: str) -> None:
     """Its places no longer exist: copying or dragging on would read beyond the text."""
     _streamed(view, "one\n\ntwo\n\nthree")
-    last = len(_live(view).blocks) - 1
-    view.selecting.select(Selection(Position(1, last, 0), Position(1, last, 5)))
+    place = _live(view).blocks[-1].place
+    view.selecting.select(Selection(Position("live", place, 0), Position("live", place, 5)))
     at = view.scroller.placed[-1]
     qtbot.mouseDClick(view.viewport(), LEFT, pos=QPoint(view.column_left + 24, at.top + 8))
     assert view.selecting.text() == "three"

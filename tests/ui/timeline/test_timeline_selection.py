@@ -1,4 +1,4 @@
-"""Selecting and copying inside one message; links; the keyboard."""
+"""Selecting with the mouse and copying; links."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ z
 | b | 2 |
 """
 
+CODE = 'if x:\t# tab\u0020\u0020\n    y = "\u4e2d\u6587 \U0001f600"\n\nz'
+
 
 @pytest.fixture
 def view(qtbot: QtBot) -> Timeline:
@@ -52,6 +54,10 @@ def _block(timeline: Timeline, text: str) -> Placed:
     return next(placed for placed in timeline.scroller.placed if text in placed.block.plain(0, 10**6))
 
 
+def _in(placed: Placed, offset: int) -> Position:
+    return Position(placed.view.item.key, placed.block.place, offset)
+
+
 def _drag(qtbot: QtBot, timeline: Timeline, start: QPoint, end: QPoint) -> None:
     port = timeline.viewport()
     qtbot.mousePress(port, LEFT, pos=start)
@@ -62,7 +68,7 @@ def _drag(qtbot: QtBot, timeline: Timeline, start: QPoint, end: QPoint) -> None:
 
 def _copied(qtbot: QtBot, timeline: Timeline) -> str:
     qtbot.keyClick(timeline, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    return QGuiApplication.clipboard().text()
+    return make.copied(timeline)
 
 
 def test_dragging_selects_and_ctrl_c_copies_plain_text(view: Timeline, qtbot: QtBot) -> None:
@@ -73,11 +79,20 @@ def test_dragging_selects_and_ctrl_c_copies_plain_text(view: Timeline, qtbot: Qt
     assert _copied(qtbot, view) == expected
 
 
-def test_a_selection_stays_in_its_message(view: Timeline, qtbot: QtBot) -> None:
-    """Across messages comes later; until then it stops at the edge."""
-    start, end = _block(view, "line one"), _block(view, "another")
-    _drag(qtbot, view, _point(view, start, 0), _point(view, end, 300))
-    assert view.selecting.text() == "line one\nline two"
+def test_a_selection_goes_from_a_prompt_through_code_and_a_table(view: Timeline, qtbot: QtBot) -> None:
+    """Issue: across blocks and messages, whichever end is dragged."""
+    start, end = _block(view, "line two"), _block(view, "Name")
+    expected = (
+        "line two\n\nThe first paragraph says code and more.\n\n1. one item\n2. another item\n\n"
+        f"{CODE}\n\nName\tCount\na\t1"
+    )
+    first, last = _point(view, start, 0), _point(view, end, 755, 44)
+    _drag(qtbot, view, first, last)
+    assert _copied(qtbot, view) == expected
+    qtbot.mouseClick(view.viewport(), LEFT, pos=_point(view, end, 100))
+    assert view.selecting.text() == ""
+    _drag(qtbot, view, last, first)
+    assert _copied(qtbot, view) == expected
 
 
 def test_double_click_takes_a_word_and_triple_click_the_paragraph(view: Timeline, qtbot: QtBot) -> None:
@@ -102,7 +117,6 @@ def test_ctrl_a_takes_the_message_with_the_focus(view: Timeline, qtbot: QtBot) -
 
 def test_code_copies_byte_for_byte(view: Timeline, qtbot: QtBot) -> None:
     """By its button and by selecting it."""
-    body = 'if x:\t# tab\u0020\u0020\n    y = "\u4e2d\u6587 \U0001f600"\n\nz'
     placed = _block(view, "if x")
     assert isinstance(placed.block, CodeBlock)
     hit = next(hit for x in range(760, 0, -5) if (hit := placed.block.hit(x, 15)) is not None)
@@ -112,9 +126,9 @@ def test_code_copies_byte_for_byte(view: Timeline, qtbot: QtBot) -> None:
     with qtbot.waitSignal(view.copied) as caught:
         qtbot.mouseClick(view.viewport(), LEFT, pos=_point(view, placed, center.x(), center.y()))
     assert caught.args == ["code"]
-    assert QGuiApplication.clipboard().text() == body
-    view.selecting.select(Selection(Position(1, placed.index, 0), Position(1, placed.index, placed.block.length())))
-    assert _copied(qtbot, view) == body
+    assert make.copied(view) == CODE
+    view.selecting.select(Selection(_in(placed, 0), _in(placed, placed.block.length())))
+    assert _copied(qtbot, view) == CODE
 
 
 def test_a_selection_survives_streaming_and_scrolling(qtbot: QtBot) -> None:
@@ -126,8 +140,7 @@ def test_a_selection_survives_streaming_and_scrolling(qtbot: QtBot) -> None:
     timeline.feed(TextDelta("The beginning of it\n\n"))
     make.spin(40)
     placed = _block(timeline, "The beginning")
-    start = Position(placed.message, placed.index, 4)
-    timeline.selecting.select(Selection(start, start._replace(offset=13)))
+    timeline.selecting.select(Selection(_in(placed, 4), _in(placed, 13)))
     timeline.feed(TextDelta("more\n\n" * 80))
     make.spin(40)
     timeline.scroll_by(-3000)
@@ -141,7 +154,7 @@ def test_selected_text_is_painted_in_the_selection_colour(view: Timeline) -> Non
     """Tokens: `selection` behind it."""
     placed = _block(view, "first paragraph")
     before = view.grab().toImage()
-    view.selecting.select(Selection(Position(1, placed.index, 0), Position(1, placed.index, 9)))
+    view.selecting.select(Selection(_in(placed, 0), _in(placed, 9)))
     after = view.grab().toImage()
     at = QPoint(view.column_left + 17, placed.top + 1)
     assert before.pixelColor(at).name() == "#ffffff"
@@ -170,7 +183,7 @@ def test_copy_in_the_gap_copies_the_source_and_moves_no_text(view: Timeline, qtb
     button = view.message_actions.button(1, "copy")
     assert button is not None
     qtbot.mouseClick(view.viewport(), LEFT, pos=button.center())
-    assert QGuiApplication.clipboard().text() == TEXT
+    assert make.copied(view) == TEXT
     prompt_button = view.message_actions.button(0, "copy")
     assert prompt_button is not None
     assert prompt_button.bottom() < view.scroller.placed[2].top

@@ -80,14 +80,14 @@ class Actions:
         return slots
 
     def paint(self, painter: QPainter) -> None:
-        """Paint every row in view: the places always, the rest below the message under the pointer."""
-        pointer = self._timeline.pointer
+        """Paint every row in view: the places always, the rest below the message under the pointer or with the ring."""
+        pointer, marked = self._timeline.pointer, self._timeline.focus.marked
         for message in sorted({placed.message for placed in self._timeline.scroller.placed}):
             item = self._timeline.item(message)
-            if item is None or not (item.place or message == pointer.message):
+            if item is None or not (item.place or message in (pointer.message, marked)):
                 continue
             for slot in self.slots(message):
-                if message == pointer.message or _is_place(slot):
+                if message in (pointer.message, marked) or _is_place(slot):
                     self._paint(painter, slot, pointer.hit)
 
     def _width(self, sheet: Sheet, kind: str, text: str) -> int:

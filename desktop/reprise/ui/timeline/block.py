@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QCoreApplication, QRectF
 from PySide6.QtGui import QPainter
 
+from reprise.ui.timeline.selection import Place
 from reprise.ui.timeline.sheet import Sheet
 
 
@@ -51,12 +52,14 @@ class Block:
         height: Measured pixels, or an estimate before that.
         in_thinking: Belongs to opened reasoning: a bar stands before it.
         fold: Number of the fold this block is the inside of, -1 for none.
+        place: Which block of its message it is, whatever stands before it.
     """
 
     gap = 0
     height = 0
     in_thinking = False
     fold = -1
+    place: Place = (-1, 0)
     #: Text that can be selected. False for labels, notes and rules.
     selectable = False
     _measured = -1
@@ -98,9 +101,30 @@ class Block:
         """The text between two offsets as it is copied."""
         return ""
 
+    @property
+    def words(self) -> str:
+        """The text that offsets count through, in UTF-16 units."""
+        return ""
+
     def offset_at(self, x: float, y: float) -> int:
         """The offset nearest to a point."""
         return 0
+
+    def caret(self, offset: int) -> tuple[float, float, float]:
+        """Where a cursor stands before an offset: x, top and height of its line."""
+        return self.sheet.inset, 0, self.height
+
+    def rects(self, start: int, end: int) -> list[QRectF]:
+        """What start..end covers, a rectangle for each line."""
+        return []
+
+    def step(self, offset: int, by: int, *, words: bool) -> int | None:
+        """The offset one character or word on (`by` 1) or back (-1); `None` beyond the block's ends."""
+        return None
+
+    def line_ends(self, offset: int) -> tuple[int, int]:
+        """The first and last offset on the line that holds `offset`."""
+        return 0, self.length()
 
     def word_at(self, offset: int) -> tuple[int, int]:
         """The word around an offset."""

@@ -9,6 +9,7 @@ from PySide6.QtGui import QLinearGradient, QPainter
 
 from reprise.ui.timeline.block import Scene
 from reprise.ui.timeline.code import CodeBlock
+from reprise.ui.timeline.selection import Reach
 from reprise.ui.timeline.stack import Placed
 
 if TYPE_CHECKING:
@@ -22,11 +23,13 @@ class Canvas:
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
+        self._reach: Reach | None = None
 
     def paint(self, painter: QPainter, area: QRect) -> None:
         """Paint `area` of the viewport."""
         timeline = self._timeline
         scroller = timeline.scroller
+        self._reach = timeline.selecting.reach
         painter.fillRect(area, timeline.sheet.color("page"))
         painter.translate(timeline.column_left, 0)
         top, bottom = area.top(), area.bottom() + 1
@@ -45,16 +48,18 @@ class Canvas:
                 timeline.highlighter.request(block)
         self._paint_caret(painter)
         timeline.message_actions.paint(painter)
+        timeline.focus.paint(painter)
+        timeline.keys.caret.paint(painter)
         painter.resetTransform()
         if not scroller.follows:
             self._paint_fade(painter)
 
     def _scene(self, placed: Placed, top: int, bottom: int) -> Scene:
-        pointer, selecting = self._timeline.pointer, self._timeline.selecting
+        pointer, block = self._timeline.pointer, placed.block
         selection = None
-        if selecting.selection is not None and placed.block.selectable:
-            selection = selecting.selection.within(placed.message, placed.index, placed.block.length())
-        hover = pointer.hit if pointer.block is placed.block else None
+        if self._reach is not None and block.selectable:
+            selection = self._reach.within(placed.message, block.place, block.length())
+        hover = pointer.hit if pointer.block is block else None
         return Scene(top - placed.top, bottom - placed.top, selection, hover, pointer.message == placed.message)
 
     def _paint_caret(self, painter: QPainter) -> None:

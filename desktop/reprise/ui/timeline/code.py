@@ -8,20 +8,20 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-from PySide6.QtCore import QPointF, QRect, QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QTextLayout, QTextOption
 
 from reprise.ui.theme import Type
-from reprise.ui.timeline.block import Block, Hit, Scene, tr
+from reprise.ui.timeline.block import Block, Hit, Scene
 from reprise.ui.timeline.bounds import CODE_LENGTH, CODE_RUNS, cluster_end
-from reprise.ui.timeline.highlight import Line, language_name
+from reprise.ui.timeline.code_header import HEADER, CodeHeader
+from reprise.ui.timeline.highlight import Line
 from reprise.ui.timeline.hscroll import SideScroll
 from reprise.ui.timeline.inline import cut, units
 from reprise.ui.timeline.markdown import Frame
-from reprise.ui.timeline.prose import cursor_x, indent_of, paint_frame
+from reprise.ui.timeline.prose import cursor_x, indent_of, paint_frame, stepped
 from reprise.ui.timeline.sheet import Sheet, box
 
-_HEADER = 34
 _BOTTOM = 10
 _BAR = 8
 _TAB = 4
@@ -74,9 +74,10 @@ class CodeBlock(Block):
         self._tops: list[int] = []  # of each piece in rows, when wrapped
         self._starts: list[int] = []
         self._widest = ""
+        self._text: str | None = None
         self._width = 0
         self._add(lines)
-        self.height = self._rows() * self._grid.line + sheet.px(_HEADER + _BOTTOM)
+        self.height = self._rows() * self._grid.line + sheet.px(HEADER + _BOTTOM)
 
     def extend(self, lines: list[str], partial: str, known: int) -> None:
         """Show the first `known` lines as they are and `lines` plus the unfinished `partial` after them."""
@@ -98,6 +99,7 @@ class CodeBlock(Block):
         self._measured = -1
 
     def _add(self, lines: list[str]) -> None:
+        self._text = None
         for line in lines:
             self._first.append(len(self._shown))
             for piece in _pieces(line):
@@ -119,7 +121,9 @@ class CodeBlock(Block):
     @property
     def text(self) -> str:
         """The code, byte for byte, without a newline at the end."""
-        return "\n".join(self.lines)
+        if self._text is None:
+            self._text = "\n".join(self.lines)
+        return self._text
 
     def source(self, first: int = 0) -> str:
         """The lines from `first` on as they are coloured: in place of each that is too long for colours, none."""
@@ -163,7 +167,7 @@ class CodeBlock(Block):
             self._tops = []
             self.side.set_sizes(self._grid.metrics.horizontalAdvance(self._widest.expandtabs(_TAB)), view)
         bar = self.sheet.px(_BAR) if self.side.needed else 0
-        return self._rows() * self._grid.line + self.sheet.px(_HEADER + _BOTTOM) + bar
+        return self._rows() * self._grid.line + self.sheet.px(HEADER + _BOTTOM) + bar
 
     def _per_row(self, at: int) -> int:
         """Letters in a wrapped row of a piece whose letters are all of one width, 0 where they are not."""
@@ -218,14 +222,14 @@ class CodeBlock(Block):
         return made
 
     def _row_top(self, at: int) -> int:
-        return self.sheet.px(_HEADER) + (self._tops[at] if self._tops else at) * self._grid.line
+        return self.sheet.px(HEADER) + (self._tops[at] if self._tops else at) * self._grid.line
 
     def line_y(self, at: int) -> int:
         """Where line `at` begins."""
         return self._row_top(self._first[min(at, len(self.lines) - 1)])
 
     def _line_at(self, y: float) -> int:
-        row = int((y - self.sheet.px(_HEADER)) // self._grid.line)
+        row = int((y - self.sheet.px(HEADER)) // self._grid.line)
         at = bisect_right(self._tops, row) - 1 if self._tops else row
         return min(len(self._shown) - 1, max(0, at))
 
@@ -235,8 +239,8 @@ class CodeBlock(Block):
             paint_frame(painter, sheet, self.frame, sheet.grid(Type.BODY), self.height, self.gap)
         outer = QRectF(self._x, 0, self._width - self._x, self.height)
         box(painter, outer, sheet.px(10), sheet.color("code_bg"), sheet.color("code_border"))
-        if scene.top < sheet.px(_HEADER):
-            self._paint_header(painter, scene)
+        if scene.top < sheet.px(HEADER):
+            self._head().paint(painter, scene.hover)
         painter.save()
         clip = QPainterPath()
         clip.addRect(outer.adjusted(1, 0, -1, 0))
@@ -253,69 +257,46 @@ class CodeBlock(Block):
         layout = self._line(at)
         top = self._row_top(at)
         ranges = []
-        if selection:
-            start = self._start(at)
-            length = units(self._shown[at])
-            first, last = max(0, selection[0] - start), min(length, selection[1] - start)
-            if first <= last and selection[1] > start + first and selection[0] <= start + length:
-                self._paint_selection(
-                    painter, layout, top, left, first, last, self._ends_line(at) and selection[1] > start + length
-                )
-                run = QTextLayout.FormatRange()
-                run.start, run.length, run.format = first, last - first, self.sheet.foreground("text")
-                ranges.append(run)
+        if selection and (chosen := self._chosen(at, *selection)):
+            for rect in self._line_rects(at, *selection):
+                painter.fillRect(rect, self.sheet.color("selection"))
+            run = QTextLayout.FormatRange()
+            run.start, run.length, run.format = chosen[0], chosen[1] - chosen[0], self.sheet.foreground("text")
+            ranges.append(run)
         painter.setPen(self.sheet.color("text"))
         layout.draw(painter, QPointF(left, top), ranges)
 
-    def _paint_selection(
-        self, painter: QPainter, layout: QTextLayout, top: int, left: float, first: int, last: int, newline: bool
-    ) -> None:
+    def _chosen(self, at: int, start: int, end: int) -> tuple[int, int] | None:
+        """What of start..end is in a piece, in the piece's own offsets; an empty line counts."""
+        begin, length = self._start(at), units(self._shown[at])
+        first, last = max(0, start - begin), min(length, end - begin)
+        return (first, last) if first <= last and end > begin + first and start <= begin + length else None
+
+    def rects(self, start: int, end: int) -> list[QRectF]:
+        first, last = self._offset_line(start), self._offset_line(end)
+        return [rect for at in range(first, last + 1) for rect in self._line_rects(at, start, end)]
+
+    def _line_rects(self, at: int, start: int, end: int) -> list[QRectF]:
+        """The rectangles of start..end in one piece; a newline that is in it is a space wide."""
+        chosen = self._chosen(at, start, end)
+        if chosen is None:
+            return []
+        layout, top, found = self._line(at), self._row_top(at), []
+        left = self._x + self.sheet.inset - self.side.offset
+        newline = self._ends_line(at) and end > self._start(at) + units(self._shown[at])
         for row in range(layout.lineCount()):
             line = layout.lineAt(row)
-            a, b = max(first, line.textStart()), min(last, line.textStart() + line.textLength())
+            a, b = max(chosen[0], line.textStart()), min(chosen[1], line.textStart() + line.textLength())
             if a > b or (a == b and not newline):
                 continue
             x0, x1 = sorted((cursor_x(line, a), cursor_x(line, b)))
             if newline and row == layout.lineCount() - 1:
                 x1 += self._grid.metrics.horizontalAdvance(" ")
-            rect = QRectF(left + x0, top + row * self._grid.line, x1 - x0, self._grid.line)
-            painter.fillRect(rect, self.sheet.color("selection"))
+            found.append(QRectF(left + x0, top + row * self._grid.line, x1 - x0, self._grid.line))
+        return found
 
-    def _paint_header(self, painter: QPainter, scene: Scene) -> None:
-        sheet = self.sheet
-        small = sheet.grid(Type.SMALL, 500)
-        middle = sheet.px(_HEADER) / 2 + sheet.px(1)
-        name = language_name(self.language) if self.language else tr("Text")
-        sheet.text(painter, small, self._x + sheet.inset, middle, name, "muted")
-        for hit in (self._copy_hit(), self._wrap_hit()):
-            assert hit.rect is not None  # noqa: S101 - buttons have one
-            hovered = scene.hover is not None and scene.hover.kind == hit.kind
-            if hovered:
-                box(painter, hit.rect, sheet.px(6), sheet.color("hover"), None)
-            token = "text" if hovered or (hit.kind == "wrap" and self.wrapped) else "muted"
-            size = sheet.px(16)
-            icon = "copy" if hit.kind == "copy" else "wrap"
-            if hit.kind == "copy" and self.just_copied:
-                icon, token = "check", "success"
-            place = QRect(round(hit.rect.left()) + sheet.px(6), round(middle - size / 2), size, size)
-            sheet.icon(painter, icon, token, place)
-            if hit.kind == "copy":
-                label = tr("Copied") if self.just_copied else tr("Copy")
-                sheet.text(painter, small, self._width - sheet.inset, middle, label, token, right=True)
-
-    def _copy_hit(self) -> Hit:
-        sheet = self.sheet
-        label = tr("Copied") if self.just_copied else tr("Copy")
-        width = sheet.grid(Type.SMALL, 500).metrics.horizontalAdvance(label) + sheet.px(6 + 16 + 6 + 8)
-        right = self._width - sheet.inset + sheet.px(8)
-        return Hit("copy", "", QRectF(right - width, sheet.px(4), width, sheet.px(28)), tr("Copy code"))
-
-    def _wrap_hit(self) -> Hit:
-        sheet, size = self.sheet, self.sheet.px(28)
-        copy = self._copy_hit().rect
-        assert copy is not None  # noqa: S101 - buttons have one
-        tip = tr("Let long lines run") if self.wrapped else tr("Wrap long lines")
-        return Hit("wrap", "", QRectF(copy.left() - size, sheet.px(4), size, size), tip)
+    def _head(self) -> CodeHeader:
+        return CodeHeader(self.sheet, self._x, self._width, self.language, self.wrapped, self.just_copied)
 
     def track(self) -> QRectF:
         """Where the sideways bar lies."""
@@ -324,7 +305,7 @@ class CodeBlock(Block):
         return QRectF(self._x + sheet.inset, self.height - sheet.px(9), width, sheet.px(4))
 
     def hit(self, x: float, y: float) -> Hit | None:
-        for hit in (self._copy_hit(), self._wrap_hit()):
+        for hit in self._head().hits():
             if hit.rect is not None and hit.rect.contains(x, y):
                 return hit
         if self.side.needed and self.track().adjusted(0, -4, 0, 8).contains(x, y):
@@ -347,6 +328,10 @@ class CodeBlock(Block):
     def plain(self, start: int, end: int) -> str:
         return cut(self.text, start, end)
 
+    @property
+    def words(self) -> str:
+        return self.text
+
     def _offset_line(self, offset: int) -> int:
         self._start(0)
         return min(len(self._shown) - 1, bisect_right(self._starts, offset) - 1)
@@ -357,6 +342,27 @@ class CodeBlock(Block):
         row = min(layout.lineCount() - 1, max(0, int((y - self._row_top(at)) // self._grid.line)))
         inside = x - self._x - self.sheet.inset + self.side.offset
         return self._start(at) + int(layout.lineAt(row).xToCursor(inside))
+
+    def caret(self, offset: int) -> tuple[float, float, float]:
+        at = self._offset_line(offset)
+        layout, inside = self._line(at), offset - self._start(at)
+        line = layout.lineForTextPosition(min(inside, units(self._shown[at])))
+        row = max(0, line.lineNumber()) if line.isValid() else 0
+        x = cursor_x(line, inside) if line.isValid() else 0.0
+        left = self._x + self.sheet.inset - self.side.offset
+        return left + x, self._row_top(at) + row * self._grid.line, self._grid.line
+
+    def step(self, offset: int, by: int, *, words: bool) -> int | None:
+        at = self._offset_line(offset)
+        start = self._start(at)
+        inside = stepped(self._line(at), offset - start, by, words=words)
+        if inside is not None:
+            return start + inside
+        return offset + by if 0 <= offset + by <= self.length() else None
+
+    def line_ends(self, offset: int) -> tuple[int, int]:
+        at = self._offset_line(offset)
+        return self._start(at), self._start(at) + units(self._shown[at])
 
     def word_at(self, offset: int) -> tuple[int, int]:
         at = self._offset_line(offset)

@@ -9,7 +9,7 @@ from PySide6.QtCore import QElapsedTimer, QRectF
 from PySide6.QtGui import QPainter
 
 from reprise.domain.deltas import Delta, RecastDelta, TextDelta, ThinkingDelta
-from reprise.domain.messages import Message, Role, ThinkingPart
+from reprise.domain.messages import Message, Role, TextPart, ThinkingPart
 from reprise.ui.theme import Type
 from reprise.ui.timeline.block import Block
 from reprise.ui.timeline.build import block_of, gap_between, note_block, thinking_fold
@@ -19,7 +19,7 @@ from reprise.ui.timeline.inline import Rich
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.lines import LabelBlock
 from reprise.ui.timeline.markdown import Code, Frame, Leaf, Prose, Table
-from reprise.ui.timeline.message_view import MessageView, Ready
+from reprise.ui.timeline.message_view import NOTE, TEXT, THINKING, MessageView, Ready
 from reprise.ui.timeline.prose import ProseBlock
 from reprise.ui.timeline.sheet import Sheet
 from reprise.ui.timeline.table import TableBlock
@@ -60,6 +60,11 @@ class LiveReply(MessageView):
         return self._splitter.text
 
     @property
+    def message(self) -> Message:
+        thought = (ThinkingPart(self._thinking.text),) if self._has_thought else ()
+        return Message(Role.ASSISTANT, (*thought, TextPart(self.text)))
+
+    @property
     def thought_s(self) -> float | None:
         """Seconds of reasoning; `None` unless it was seen to begin and end."""
         return self._thought_s
@@ -77,10 +82,12 @@ class LiveReply(MessageView):
         if self._has_thought:
             fold = thinking_fold(self.sheet, self._thought_s, above, running=not self._thought_over)
             fold.fold = 0
+            fold.place = (THINKING, 0)
             fold.is_open = 0 in self._opened
             yield (above := fold)
             if fold.is_open:
-                for block in self._thought_blocks(fold):
+                for at, block in enumerate(self._thought_blocks(fold), 1):
+                    block.place = (THINKING, at)
                     yield (above := block)
         self._leaves = []
         self._fence = None
@@ -178,7 +185,8 @@ class LiveReply(MessageView):
     def _above(self) -> Block | None:
         return self.blocks[-1] if self.blocks else None
 
-    def _push(self, block: Block) -> None:
+    def _push(self, block: Block, section: int = TEXT) -> None:
+        block.place = (section, len(self.blocks) - self._head)
         self.blocks.append(block)
         self.total += block.gap + block.height
 
@@ -270,10 +278,10 @@ class LiveReply(MessageView):
 
     def _show_note(self) -> None:
         if self.failed and self.item.note and not self.wait_text:
-            self._push(note_block(self.sheet, self.item.note, self.item.note_icon, self._above()))
+            self._push(note_block(self.sheet, self.item.note, self.item.note_icon, self._above()), NOTE)
             self._has_note = True
         elif self.wait_text and not self.is_empty:
-            self._push(note_block(self.sheet, self.wait_text, "clock", self._above()))
+            self._push(note_block(self.sheet, self.wait_text, "clock", self._above()), NOTE)
             self._has_note = True
 
     def set_wait_text(self, text: str | None) -> None:

@@ -160,7 +160,27 @@ def leaves(group: Sequence[Token], lines: Sequence[str], carry: Carry | None = N
     return list(_Flattener(lines, carry).run(group))
 
 
+def located(text: str) -> list[tuple[Leaf, int, int]]:
+    """All leaves of a complete text, each with the lines it stands on, from the first to before the last."""
+    text = normalised(text)
+    lines = text.split("\n")
+    found: list[tuple[Leaf, int, int]] = []
+    for group in groups(text, {}):
+        flattener = _Flattener(lines, None)
+        row = 0
+        for leaf in flattener.run(group):
+            first, end = flattener.lines
+            if isinstance(leaf, Table):
+                row = row if leaf.part else first + 2
+                first, row = (row if leaf.part else first), row + len(leaf.rows)
+                end = row
+            found.append((leaf, first, end))
+    return found
+
+
 class _Flattener:
+    lines = (0, 0)  # that the leaf in hand stands on
+
     def __init__(self, lines: Sequence[str], carry: Carry | None) -> None:
         self._lines = lines
         self._carry = carry
@@ -183,6 +203,8 @@ class _Flattener:
         while index < len(group):
             token = group[index]
             kind = token.type
+            if token.map is not None:
+                self.lines = (token.map[0], token.map[1])
             if kind in ("paragraph_open", "heading_open"):
                 yield from self._prose(group[index + 1], int(token.tag[1]) if kind == "heading_open" else 0)
                 index += 2

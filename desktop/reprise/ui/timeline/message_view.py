@@ -6,14 +6,15 @@ The beginning of a long message is read when its view is made, the rest in steps
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF
 from PySide6.QtGui import QPainter
 
-from reprise.domain.messages import Role, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
+from reprise.domain.messages import Message, Part, Role, TextPart, ThinkingPart, ToolCallPart, ToolResultPart
 from reprise.ui.timeline.block import Block, Scene
 from reprise.ui.timeline.bounds import REPARSE_LENGTH, pieces
 from reprise.ui.timeline.build import (
@@ -30,6 +31,7 @@ from reprise.ui.timeline.inline import plain
 from reprise.ui.timeline.item import TimelineItem
 from reprise.ui.timeline.lines import FoldBlock, LabelBlock, NoteBlock
 from reprise.ui.timeline.markdown import Frame, Gap, Leaf, Prose, parse
+from reprise.ui.timeline.selection import Place
 from reprise.ui.timeline.sheet import Sheet, box
 
 _PANEL_PAD = 10
@@ -44,6 +46,9 @@ _LINES = 400  # of a prompt in one step
 
 ATTEMPTS = -2  # the number under which the earlier attempts are folded
 _ATTEMPT_PARTS, _PARTS_EACH = -10, 16  # and those of their parts, which are no parts of the message
+
+THINKING, TEXT, NOTE = 0, 1, 1 << 20
+"""Sections of a message: reasoning that comes first, the first part after it, the line under the message."""
 
 Parsed = dict[int, list[Leaf]]  # by the number of the part; complete ones only
 
@@ -75,6 +80,7 @@ class MessageView:
         ready: Ready | None = None,
         opened: Iterable[int] = (),
         parsed: Parsed | None = None,
+        at_once_s: float = AT_ONCE_S,
     ) -> None:
         self.sheet = sheet
         self.item = item
@@ -85,8 +91,14 @@ class MessageView:
         self._rest: Iterator[Block | None] | None = None
         self._opened = set(opened)
         self._ready = ready
+        self._at_once_s = at_once_s
         self._build()
         self._ready = None
+
+    @property
+    def message(self) -> Message:
+        """What it says."""
+        return self.item.message
 
     @property
     def is_panel(self) -> bool:
@@ -96,11 +108,12 @@ class MessageView:
     def _build(self) -> None:
         self.blocks = []
         self._rest = self._made()
-        until = time.perf_counter() + AT_ONCE_S
+        until = time.perf_counter() + self._at_once_s
         while self._read_step() and time.perf_counter() < until:
             pass
         if not self.blocks:
             self.blocks = [block_of(self.sheet, Prose(Frame(), plain("")), None)]
+            self.blocks[0].place = (TEXT, 0)
         self.recount()
 
     @property
@@ -124,6 +137,16 @@ class MessageView:
         """Read until there is a block of this index, or the message ends."""
         while index >= len(self.blocks) and self.is_reading:
             self.read_on()
+
+    def block_at(self, place: Place) -> Block | None:
+        """The block of this place, if there is one now."""
+        at = bisect_left(self.blocks, place, key=lambda block: block.place)
+        return self.blocks[at] if at < len(self.blocks) and self.blocks[at].place == place else None
+
+    def section_of(self, number: int) -> int:
+        """The section of the message's part with this number."""
+        parts = self.message.parts
+        return number if parts and isinstance(parts[0], ThinkingPart) else number + TEXT
 
     def _read_step(self) -> bool:
         for block in self._rest or ():
@@ -150,28 +173,31 @@ class MessageView:
         if item.label:
             yield (above := LabelBlock(sheet, item.label, item.meta))
         for number, part in enumerate(item.message.parts):
-            if isinstance(part, TextPart):
-                for leaf in self.leaves(part.text, number):
-                    if leaf is None:
-                        yield None
-                    else:
-                        yield (above := self._block_of(leaf, above))
-                continue
-            if isinstance(part, ThinkingPart):
-                fold = thinking_fold(sheet, item.thought_s, above, running=False)
-            else:
-                fold = tool_fold(sheet, part, above)
-            fold.fold = number
-            fold.is_open = number in self._opened
-            yield (above := fold)
-            if fold.is_open:
-                for block in self._inside(part, fold, number):
-                    above = block or above
-                    yield block
+            above = yield from _numbered(self._part(part, number, above), self.section_of(number), above)
         if item.note:
-            yield (above := note_block(sheet, item.note, item.note_icon, above))
+            note = note_block(sheet, item.note, item.note_icon, above)
+            above = yield from _numbered(iter([note]), NOTE, above)
         if item.attempts:
-            yield from self._attempts(above)
+            yield from _numbered(self._attempts(above), NOTE + 1, above)
+
+    def _part(self, part: Part, number: int, above: Block | None) -> Iterator[Block | None]:
+        sheet, item = self.sheet, self.item
+        if isinstance(part, TextPart):
+            for leaf in self.leaves(part.text, number):
+                if leaf is None:
+                    yield None
+                else:
+                    yield (above := self._block_of(leaf, above))
+            return
+        if isinstance(part, ThinkingPart):
+            fold = thinking_fold(sheet, item.thought_s, above, running=False)
+        else:
+            fold = tool_fold(sheet, part, above)
+        fold.fold = number
+        fold.is_open = number in self._opened
+        yield fold
+        if fold.is_open:
+            yield from self._inside(part, fold, number)
 
     def _attempts(self, above: Block | None) -> Iterator[Block | None]:
         """The attempts before this reply, folded (behaviour D5)."""
@@ -303,3 +329,17 @@ class MessageView:
     def plain_text(self) -> str:
         """What copying the message gives: a reply's Markdown source, a prompt as typed."""
         return self.item.message.text
+
+
+def _numbered(
+    blocks: Iterator[Block | None], section: int, above: Block | None
+) -> Generator[Block | None, None, Block | None]:
+    """Give the blocks of a section their places; returns the last one, or what stood above."""
+    count = 0
+    for block in blocks:
+        if block is not None:
+            block.place = (section, count)
+            count += 1
+            above = block
+        yield block
+    return above

@@ -1,4 +1,4 @@
-"""The mouse over the timeline: hover, presses, selecting, tooltips."""
+"""The mouse over the timeline: hover, presses, wheel, tooltips."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import html
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt
-from PySide6.QtGui import QGuiApplication, QMouseEvent
+from PySide6.QtGui import QGuiApplication, QMouseEvent, QWheelEvent
 from PySide6.QtWidgets import QToolTip
 
 from reprise.ui.timeline.actions import step_of
 from reprise.ui.timeline.block import Block, Hit
 from reprise.ui.timeline.code import CodeBlock
-from reprise.ui.timeline.selection import Position, Selection
-from reprise.ui.timeline.stack import Placed
+from reprise.ui.timeline.dragging import PARAGRAPH, WORD
+from reprise.ui.timeline.focus import STEP
 from reprise.ui.timeline.table import TableBlock
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Pointer:
-    """What the mouse is over and what it drags.
+    """What the mouse is over and what it presses.
 
     Attributes:
         message: Index of the message under the pointer, -1 for none.
@@ -37,21 +37,32 @@ class Pointer:
         self._pressed: Hit | None = None
         self._press_at = QPointF()
         self._side: Block | None = None
-        self._selecting: Position | None = None
-        self._unit = 0
+        self._double_click = (QPointF(-1000, -1000), 0)
         self._copied: CodeBlock | None = None
 
     def forget(self) -> None:
         """What was under the pointer or dragged is no longer there."""
         self.message, self.block, self.hit = -1, None, None
-        self._pressed = self._side = self._selecting = None
+        self._pressed = self._side = None
 
     def shift(self, count: int) -> None:
-        """So many messages came before all others: what is under the pointer or dragged stays so."""
+        """So many messages came before all others: what is under the pointer stays so."""
         if self.message >= 0:
             self.message += count
-        if self._selecting is not None:
-            self._selecting = self._selecting._replace(message=self._selecting.message + count)
+
+    def wheel(self, event: QWheelEvent) -> None:
+        """Scroll the page, or sideways (also with Shift) what is wide under the pointer."""
+        timeline, pixels, angle = self._timeline, event.pixelDelta(), event.angleDelta()
+        sideways = abs(angle.x()) > abs(angle.y()) or event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+        lines = QGuiApplication.styleHints().wheelScrollLines() * STEP
+        if not sideways:
+            timeline.scroll_by(-round(pixels.y() or angle.y() * lines / 120))
+            self.hover(event.position())
+            return
+        placed = timeline.scroller.placed_at(event.position().y())
+        if placed is not None and isinstance(placed.block, CodeBlock | TableBlock):
+            placed.block.side.scroll_by(-(pixels.x() or (angle.x() or angle.y()) * lines / 120))
+            timeline.viewport().update()
 
     def leave(self) -> None:
         """The pointer left the timeline."""
@@ -85,63 +96,37 @@ class Pointer:
         if timeline.viewport().cursor().shape() != shape:
             timeline.viewport().setCursor(shape)
 
-    def position(self, at: QPointF, *, within: int | None = None) -> Position | None:
-        """The place in the text nearest to a point; in message `within` only, if given."""
-        candidates = [
-            placed
-            for placed in self._timeline.scroller.placed
-            if placed.block.selectable and (within is None or placed.message == within)
-        ]
-        if not candidates:
-            return None
-        nearest = min(candidates, key=lambda placed: _distance(placed, at.y()))
-        offset = nearest.block.offset_at(at.x() - self._timeline.column_left, at.y() - nearest.top)
-        return Position(nearest.message, nearest.index, offset)
-
     def press(self, event: QMouseEvent) -> None:
-        """A button went down."""
+        """A button went down; a third click at once takes the paragraph."""
         if event.button() is not Qt.MouseButton.LeftButton:
             return
-        at = event.position()
+        at, (last, when) = event.position(), self._double_click
+        hints = QGuiApplication.styleHints()
+        near = (at - last).manhattanLength() < hints.startDragDistance()
+        if near and event.timestamp() - when < hints.mouseDoubleClickInterval():
+            self._timeline.dragging.take(at, PARAGRAPH)
+            return
         self.hover(at)
         self._pressed, self._press_at = self.hit, at
-        self._unit = 0
+        on = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if self.hit is not None and self.hit.kind == "scroll":
             self._side = self.block
         elif self.hit is None or self.hit.kind == "link":
-            self._selecting = self.position(at)
-            self._timeline.selecting.select(None)
-            if self._selecting is not None:
-                self._timeline.selecting.message = self._selecting.message
+            if on:
+                self._pressed = None  # it extends the selection and opens nothing
+            self._timeline.dragging.begin(at, on=on)
+            self._timeline.focus.choose(self.message, by_key=False)
 
     def double_click(self, event: QMouseEvent) -> None:
-        """Two clicks take a word, a third (the caller says) its paragraph."""
+        """Two clicks take a word."""
+        if event.button() is not Qt.MouseButton.LeftButton:
+            return
+        self._double_click = (event.position(), event.timestamp())
         if self.hit is not None and self.hit.kind != "link":
             self.press(event)
             return
         self._pressed = None
-        self.take(event.position(), 1)
-
-    def take(self, at: QPointF, unit: int) -> None:
-        """Select the word (1) or paragraph (2) at a point and go on selecting by such units."""
-        position = self.position(at)
-        if position is None:
-            return
-        self._selecting, self._unit = position, unit
-        self._timeline.selecting.select(self._by_unit(position, position))
-
-    def _by_unit(self, anchor: Position, head: Position) -> Selection:
-        if self._unit == 0:
-            return Selection(anchor, head)
-        first, last = self._around(min(anchor, head)), self._around(max(anchor, head))
-        start = Position(first[0], first[1], first[2])
-        end = Position(last[0], last[1], last[3])
-        return Selection(start, end) if anchor <= head else Selection(end, start)
-
-    def _around(self, at: Position) -> tuple[int, int, int, int]:
-        block = self._timeline.selecting.block(at)
-        first, last = block.word_at(at.offset) if self._unit == 1 else block.paragraph_at(at.offset)
-        return at.message, at.block, first, last
+        self._timeline.dragging.take(event.position(), WORD)
 
     def move(self, event: QMouseEvent) -> None:
         """The mouse moved, with or without a button."""
@@ -151,19 +136,20 @@ class Pointer:
             self._press_at = at
             if self._side.side.drag(self._side.track(), dx):
                 self._timeline.viewport().update()
-        elif self._selecting is not None and event.buttons() & Qt.MouseButton.LeftButton:
-            moved = (at - self._press_at).manhattanLength() >= QGuiApplication.styleHints().startDragDistance()
-            head = self.position(at, within=self._selecting.message)
-            if head is not None and (moved or self._unit or self._timeline.selecting.selection is not None):
-                self._timeline.selecting.select(self._by_unit(self._selecting, head))
+        elif self._timeline.dragging.is_on and event.buttons() & Qt.MouseButton.LeftButton:
+            self._timeline.dragging.move(at)
         else:
             self.hover(at)
 
     def release(self, event: QMouseEvent) -> None:
         """The button went up: a press that did not become a drag does what it was for."""
+        if event.button() is not Qt.MouseButton.LeftButton:
+            return
         pressed, self._pressed = self._pressed, None
-        self._side = self._selecting = None
-        if pressed is None or self._timeline.selecting.selection is not None:
+        selected = self._timeline.dragging.is_on and self._timeline.selecting.selection is not None
+        self._side = None
+        self._timeline.dragging.end()
+        if pressed is None or selected:
             return
         self.hover(event.position())
         if self.hit is not None and (self.hit.kind, self.hit.value) == (pressed.kind, pressed.value):
@@ -176,7 +162,7 @@ class Pointer:
         elif hit.kind == "note":
             timeline.note_link.emit(timeline.key_of(self.message), hit.value)
         elif hit.kind == "action" and hit.value == "copy":
-            timeline.selecting.copy_message(self.message)
+            timeline.clipboard.put(timeline.scroller.stack.view(self.message).plain_text(), "message")
         elif hit.kind == "action":
             timeline.action_wanted.emit(timeline.key_of(self.message), hit.value)
         elif hit.kind == "branch":
@@ -185,7 +171,7 @@ class Pointer:
             timeline.toggle(self.message, block.fold)
         elif isinstance(block, CodeBlock):
             if hit.kind == "copy":
-                timeline.selecting.copy(block.text, "code")
+                timeline.clipboard.put(block.text, "code")
                 block.just_copied = True
                 self._copied = block
             elif hit.kind == "wrap":
@@ -201,7 +187,3 @@ class Pointer:
             QToolTip.showText(on_screen, text, self._timeline.viewport(), QRect(at, at).adjusted(-8, -8, 8, 8))
         else:
             QToolTip.hideText()
-
-
-def _distance(placed: Placed, y: float) -> float:
-    return max(0.0, placed.top - y, y - placed.top - placed.block.height)

@@ -76,6 +76,14 @@ def cursor_x(line: QTextLine, offset: int) -> float:
     return float(at[0] if isinstance(at, tuple) else at)  # type: ignore[arg-type]
 
 
+def stepped(layout: QTextLayout, offset: int, by: int, *, words: bool) -> int | None:
+    """The offset one character or word on or back in a layout; `None` beyond its ends."""
+    mode = QTextLayout.CursorMode.SkipWords if words else QTextLayout.CursorMode.SkipCharacters
+    move = layout.nextCursorPosition if by > 0 else layout.previousCursorPosition
+    found = int(move(offset, mode))
+    return None if found == offset else found
+
+
 class Text:
     """A text layout on a grid: the lines of a paragraph or of a table cell."""
 
@@ -181,7 +189,8 @@ class Text:
                 self._paint_chip(painter, layout, span.start, span.end, x, y)
         ranges = []
         if scene.selection and (chosen := self._clamped(scene.selection)):
-            self._paint_selection(painter, layout, chosen, x, y)
+            for rect in self.rects(*chosen):
+                painter.fillRect(rect.translated(x, y), self.sheet.color("selection"))
             made = QTextLayout.FormatRange()
             made.start, made.length = chosen[0], chosen[1] - chosen[0]
             made.format = self.sheet.foreground("text")
@@ -213,16 +222,37 @@ class Text:
             rect = QRectF(x + extent[0], top, extent[1] - extent[0], height)
             box(painter, rect, sheet.px(4), sheet.color("inline_code"), None)
 
-    def _paint_selection(
-        self, painter: QPainter, layout: QTextLayout, chosen: tuple[int, int], x: float, y: float
-    ) -> None:
-        color = self.sheet.color("selection")
-        for at in range(layout.lineForTextPosition(chosen[0]).lineNumber(), layout.lineCount()):
-            extent = self._extent(layout, at, *chosen)
+    def rects(self, start: int, end: int) -> list[QRectF]:
+        """What start..end covers, a rectangle for each line, from the text's origin."""
+        layout = self._made()
+        found: list[QRectF] = []
+        for at in range(max(0, layout.lineForTextPosition(start).lineNumber()), layout.lineCount()):
+            extent = self._extent(layout, at, start, end)
             if extent is None:
                 break
-            rect = QRectF(x + extent[0], y + at * self.grid.line, extent[1] - extent[0], self.grid.line)
-            painter.fillRect(rect, color)
+            found.append(QRectF(extent[0], at * self.grid.line, extent[1] - extent[0], self.grid.line))
+        return found
+
+    def caret(self, offset: int) -> tuple[float, float]:
+        """Where a cursor stands before an offset: x, and the top of its line."""
+        at = self.line_of(offset)
+        layout = self._made()
+        x = cursor_x(layout.lineAt(at), min(offset, units(self.rich.text))) if layout.lineCount() else 0.0
+        return x, at * self.grid.line
+
+    def step(self, offset: int, by: int, *, words: bool) -> int | None:
+        """The offset one character or word on (`by` 1) or back (-1); `None` beyond the text's ends."""
+        return stepped(self._made(), offset, by, words=words)
+
+    def line_ends(self, offset: int) -> tuple[int, int]:
+        """The first and last offset on the line that holds `offset`."""
+        layout = self._made()
+        if not layout.lineCount():
+            return 0, 0
+        line = layout.lineAt(self.line_of(offset))
+        start, end = line.textStart(), line.textStart() + line.textLength()
+        # The end of a line that goes on is the beginning of the next one: before its last space is still here.
+        return start, end if line.lineNumber() == layout.lineCount() - 1 else max(start, end - 1)
 
     def offset_at(self, x: float, y: float) -> int:
         """The offset nearest to a point of the text."""
@@ -313,6 +343,10 @@ class ProseBlock(Block):
         return self.text.rich.plain(start, end)
 
     @property
+    def words(self) -> str:
+        return self.text.rich.text
+
+    @property
     def joint(self) -> str:
         if self.frame.gap is Gap.PART:
             return ""
@@ -325,6 +359,19 @@ class ProseBlock(Block):
 
     def offset_at(self, x: float, y: float) -> int:
         return self.text.offset_at(x - self._x, y)
+
+    def caret(self, offset: int) -> tuple[float, float, float]:
+        x, top = self.text.caret(offset)
+        return self._x + x, top, self.text.grid.line
+
+    def rects(self, start: int, end: int) -> list[QRectF]:
+        return [rect.translated(self._x, 0) for rect in self.text.rects(start, end)]
+
+    def step(self, offset: int, by: int, *, words: bool) -> int | None:
+        return self.text.step(offset, by, words=words)
+
+    def line_ends(self, offset: int) -> tuple[int, int]:
+        return self.text.line_ends(offset)
 
     def word_at(self, offset: int) -> tuple[int, int]:
         return self.text.word_at(offset)

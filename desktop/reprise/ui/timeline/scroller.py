@@ -126,14 +126,18 @@ class Scroller:
                 return placed.top + placed.block.height + placed.view.pad if last else None
         return None
 
+    def span(self, message: int, beyond: int) -> tuple[int, int]:
+        """Top and bottom of a message in view with its panel; ends out of view lie `beyond` the viewport's edge."""
+        top, bottom = -beyond, self._height + beyond
+        for placed in self.placed:
+            if placed.message == message:
+                if placed.index == 0:
+                    top = placed.top - placed.view.pad
+                if placed.index == len(placed.view.blocks) - 1:
+                    bottom = placed.top + placed.block.height + placed.view.pad
+        return top, bottom
+
     def panels(self, beyond: int) -> dict[int, tuple[int, int]]:
         """Top and bottom of each prompt's panel; ends that are out of view lie `beyond` the viewport's edge."""
-        spans: dict[int, tuple[int, int]] = {}
-        for placed in self.placed:
-            if placed.view.is_panel:
-                pad = placed.view.pad
-                top = placed.top - pad if placed.index == 0 else -beyond
-                last = placed.index == len(placed.view.blocks) - 1
-                bottom = placed.top + placed.block.height + pad if last else self._height + beyond
-                spans[placed.message] = (spans.get(placed.message, (top, 0))[0], bottom)
-        return spans
+        prompts = {placed.message for placed in self.placed if placed.view.is_panel}
+        return {message: self.span(message, beyond) for message in sorted(prompts)}

@@ -58,6 +58,8 @@ class Stack:
         self._views: OrderedDict[str, MessageView] = OrderedDict()
         self._heights = Heights()
         self._parsed: dict[str, Parsed] = {}  # of the views a theme change took away
+        self._opened: dict[str, frozenset[int]] = {}  # what is open in messages whose views are not kept
+        self._known_at: dict[str, int] = {}  # where a message was when it was last looked for
 
     # what is there
 
@@ -70,12 +72,46 @@ class Stack:
         self.live = None
         self._views.clear()
         self._parsed.clear()
+        self._opened.clear()
+        self._known_at.clear()
         self._heights.reset_all(len(self.items), self.sheet.px(_GUESS))
         self.anchor = Anchor(0, 0, 0)
 
     def key_of(self, message: int) -> str:
         """The key of a message or of the live reply."""
-        return self.view(message).item.key
+        return self.items[message].key if message < len(self.items) else self.view(message).item.key
+
+    def index_of(self, key: str) -> int | None:
+        """Where the message of this key is now; `None` for none."""
+        at = self._known_at.get(key, -1)
+        if 0 <= at < len(self.items) and self.items[at].key == key:
+            return at
+        if self.live is not None and self.live.item.key == key:
+            return len(self.items)
+        found = next((at for at in range(len(self.items) - 1, -1, -1) if self.items[at].key == key), None)
+        if found is None:
+            self._known_at.pop(key, None)
+        else:
+            self._known_at[key] = found
+        return found
+
+    def peek(self, index: int) -> MessageView | None:
+        """The message's blocks if they are there."""
+        if index >= len(self.items):
+            return self.live
+        return self._views.get(self.items[index].key)
+
+    def opened(self, key: str) -> frozenset[int]:
+        """The numbers of what is open in a message."""
+        view = self._views.get(key)
+        return view.opened if view is not None else self._opened.get(key, frozenset())
+
+    def aside(self, item: TimelineItem) -> MessageView:
+        """The blocks of an item to read, not to show: its own if they are there, else others that nobody keeps."""
+        view = self._views.get(item.key)
+        if view is not None and view.item is item:
+            return view
+        return MessageView(self.sheet, item, 0, opened=self.opened(item.key), at_once_s=0)
 
     def append(self, item: TimelineItem, view: MessageView | None = None) -> None:
         """One more item at the end; `view` is what a finished live reply hands over."""
@@ -90,6 +126,7 @@ class Stack:
             return
         first = self._views.get(self.items[0].key) if self.items else None
         self.items[:0] = items
+        self._known_at = {key: at + len(items) for key, at in self._known_at.items()}
         self._heights.prepend(len(items), self.sheet.px(_GUESS))
         message, block, into = self.anchor
         if first is not None:
@@ -111,7 +148,9 @@ class Stack:
             if item is not self.items[index] and item != self.items[index]:
                 self._replace(index, item)
         while len(self.items) > start + kept:
-            self._views.pop(self.items.pop().key, None)
+            key = self.items.pop().key
+            self._views.pop(key, None)
+            self._opened.pop(key, None)
             self._heights.pop()
         for item in wanted[kept:]:
             self.append(item)
@@ -120,6 +159,8 @@ class Stack:
     def _replace(self, index: int, item: TimelineItem) -> None:
         old = self._views.pop(item.key, None)
         was, self.items[index] = self.items[index], item
+        if old is None and was.message != item.message:
+            self._opened.pop(item.key, None)
         if old is not None:
             parsed = old.parsed if was.message == item.message else None
             self._views[item.key] = MessageView(self.sheet, item, old.lead, opened=old.opened, parsed=parsed)
@@ -156,20 +197,24 @@ class Stack:
         view = self._views.get(item.key)
         if view is None:
             lead, parsed = self.lead(index, item.message.role), self._parsed.pop(item.key, None)
-            view = self._views[item.key] = MessageView(self.sheet, item, lead, parsed=parsed)
+            opened = self._opened.pop(item.key, ())
+            view = self._views[item.key] = MessageView(self.sheet, item, lead, opened=opened, parsed=parsed)
         self._views.move_to_end(item.key)
         return view
 
     def trim(self, in_view: int) -> None:
         """Forget the blocks of messages that were not in view for long; `in_view` messages are there now."""
         while len(self._views) > max(_KEEP_VIEWS, 2 * in_view):
-            self._views.popitem(last=False)
+            key, view = self._views.popitem(last=False)
+            if view.opened:
+                self._opened[key] = view.opened
 
     def restyle(self, sheet: Sheet) -> None:
         """Another theme: everything is made anew, the anchor's block stays."""
         self.foot = round(self.foot * sheet.theme.zoom / self.sheet.theme.zoom)
         self.sheet = sheet
         self._parsed.update((key, view.parsed) for key, view in self._views.items() if view.parsed)
+        self._opened.update((key, view.opened) for key, view in self._views.items() if view.opened)
         self._views.clear()
         if self.live is not None:
             self.live.restyle(sheet, self.lead(len(self.items), Role.ASSISTANT))

@@ -23,6 +23,7 @@ class Streaming(QObject):
         grown: Called with a flush that grows the reply and returns from where it changed it.
         changed: Called after any other change.
         lost: Called when text of the live reply went from where it was: what pointed into it points nowhere.
+        renamed: Called with the reply's key and the key of the complete message in its place.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class Streaming(QObject):
         grown: Callable[[Callable[[], tuple[int, int]]], None],
         changed: Callable[[], None],
         lost: Callable[[], None],
+        renamed: Callable[[str, str], None],
         parent: QObject,
     ) -> None:
         super().__init__(parent)
@@ -38,6 +40,7 @@ class Streaming(QObject):
         self._grown = grown
         self._changed = changed
         self._lost = lost
+        self._renamed = renamed
         self._buffer: list[Delta] = []
         self._next: tuple[str, str] | None = None
         self._since = QElapsedTimer()
@@ -123,6 +126,7 @@ class Streaming(QObject):
         anchor = self._stack.anchor
         self._stack.end_live()
         self._stack.append(item, view)
+        self._renamed(live.item.key, item.key)
         self._stack.anchor = anchor
         self._changed()
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from reprise.ui.theme import Type
@@ -243,6 +243,10 @@ class TableBlock(Block):
         return "".join(pieces[:-1])
 
     @property
+    def words(self) -> str:
+        return "\n".join("\t".join(cell.rich.text for cell in row) for row in self._rows)
+
+    @property
     def joint(self) -> str:
         return "\n" if self.leaf.part else "\n\n"
 
@@ -251,7 +255,49 @@ class TableBlock(Block):
         return self._start(at, column) + self._rows[at][column].offset_at(*inside)
 
     def _around(self, offset: int) -> tuple[int, Text]:
-        return next((begin, cell) for begin, cell, _ in reversed(self._cells()) if begin <= offset)
+        at, column = self._row_column(offset)
+        return self._start(at, column), self._rows[at][column]
+
+    def _origin(self, at: int, column: int) -> QPointF:
+        """Where a cell's text begins."""
+        left = self._edges[column - 1] if column else 0
+        pad = self.sheet.px(_HEAD_PAD if self._is_head(at) else _PAD)
+        return QPointF(self._x + self.sheet.inset - self.side.offset + left, self._tops[at] + pad)
+
+    def caret(self, offset: int) -> tuple[float, float, float]:
+        at, column = self._row_column(offset)
+        cell, origin = self._rows[at][column], self._origin(at, column)
+        x, top = cell.caret(offset - self._start(at, column))
+        return origin.x() + x, origin.y() + top, cell.grid.line
+
+    def rects(self, start: int, end: int) -> list[QRectF]:
+        found: list[QRectF] = []
+        first, last = self._row_column(start)[0], self._row_column(end)[0]
+        for at in range(first, last + 1):
+            for column, cell in enumerate(self._rows[at]):
+                begin = self._start(at, column)
+                inside = max(0, start - begin), min(units(cell.rich.text), end - begin)
+                if inside[0] < inside[1]:
+                    found += [rect.translated(self._origin(at, column)) for rect in cell.rects(*inside)]
+        return found
+
+    def step(self, offset: int, by: int, *, words: bool) -> int | None:
+        begin, cell = self._around(offset)
+        inside = cell.step(offset - begin, by, words=words)
+        if inside is not None:
+            return begin + inside
+        return offset + by if 0 <= offset + by <= self.length() else None
+
+    def line_ends(self, offset: int) -> tuple[int, int]:
+        begin, cell = self._around(offset)
+        start, end = cell.line_ends(offset - begin)
+        return begin + start, begin + end
+
+    def _row_column(self, offset: int) -> tuple[int, int]:
+        """The cell that holds an offset."""
+        self._start(0, 0)
+        number = min(len(self._starts) - 2, bisect_right(self._starts, offset) - 1)
+        return divmod(number, len(self.leaf.head))
 
     def word_at(self, offset: int) -> tuple[int, int]:
         begin, cell = self._around(offset)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import (
-    QGuiApplication,
+    QContextMenuEvent,
+    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QMouseEvent,
@@ -20,20 +21,26 @@ from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QWidget
 from reprise.domain.deltas import Delta
 from reprise.ui.theme import Theme
 from reprise.ui.timeline.actions import Actions
-from reprise.ui.timeline.canvas import FADE, Canvas
+from reprise.ui.timeline.canvas import Canvas
 from reprise.ui.timeline.card import CardPlace
 from reprise.ui.timeline.code import CodeBlock
+from reprise.ui.timeline.context_menu import ContextMenu
+from reprise.ui.timeline.copying import Clipboard, Primary
+from reprise.ui.timeline.dragging import Dragging
+from reprise.ui.timeline.focus import STEP, Focus
 from reprise.ui.timeline.highlight import Highlighter
 from reprise.ui.timeline.item import TimelineItem
-from reprise.ui.timeline.keys import STEP, Keys
+from reprise.ui.timeline.keys import Keys
 from reprise.ui.timeline.pointer import Pointer
 from reprise.ui.timeline.reading import Reader
 from reprise.ui.timeline.scroller import Scroller
 from reprise.ui.timeline.selecting import Selecting
 from reprise.ui.timeline.sheet import COLUMN, Icons, Sheet
-from reprise.ui.timeline.stack import Stack
+from reprise.ui.timeline.shifting import Shifting
+from reprise.ui.timeline.source import AS_MARKDOWN
+from reprise.ui.timeline.stack import Anchor, Stack
 from reprise.ui.timeline.streaming import Streaming
-from reprise.ui.timeline.table import TableBlock
+from reprise.ui.timeline.transcript import AS_PLAIN
 
 _MARGIN = 16
 
@@ -44,7 +51,9 @@ class Timeline(QAbstractScrollArea):
     Signals:
         at_tail_changed(bool): the reader reached or left the end.
         link_activated(str): an http, https or mailto link was clicked; the address.
-        copied(str): something was put on the clipboard: "code", "message" or "selection".
+        copied(str): something was put on the clipboard: "code", "link", "message" or "selection".
+        copying(bool): a long text is being collected for the clipboard; False when that is over.
+        selection_changed(): something else is selected, or nothing.
         note_link(str, str): an action inside a note was pressed: the item's (or live reply's) key, the action.
         action_wanted(str, str): a button below a message was pressed: the item's key, the action's name.
         branch_wanted(str, int): another version of a message is wanted: its key, -1 or 1.
@@ -53,6 +62,8 @@ class Timeline(QAbstractScrollArea):
     at_tail_changed = Signal(bool)
     link_activated = Signal(str)
     copied = Signal(str)
+    copying = Signal(bool)
+    selection_changed = Signal()
     note_link = Signal(str, str)
     action_wanted = Signal(str, str)
     branch_wanted = Signal(str, int)
@@ -70,18 +81,25 @@ class Timeline(QAbstractScrollArea):
         self.sheet = Sheet(theme, icons)
         self._stack = Stack(self.sheet)
         self.scroller = Scroller(self._stack)
-        self.selecting = Selecting(self._stack, self.viewport().update, self.copied.emit)
+        self.selecting = Selecting(self._stack, self.viewport().update, self._selection_renewed)
         self.message_actions = Actions(self)
         self.pointer = Pointer(self)
+        self.dragging = Dragging(self)
+        self.focus = Focus(self)
+        self.context_menu = ContextMenu(self)
+        self.clipboard = Clipboard(self.selecting, self.copied.emit, self.copying.emit, self)
+        self.primary = Primary(self.selecting, self)
         self.keys = Keys(self)
         self.highlighter = Highlighter(self._repaint_code, self)
         self.reader = Reader(self.scroller, self._changed, self)
         self._canvas = Canvas(self)
-        self._streaming = Streaming(self._stack, self._grow, self._changed, self._forget_live, self)
+        self._shifting = Shifting(self)
+        self._streaming = Streaming(
+            self._stack, self._shifting.grow, self._changed, self._stop_pointing, self._renamed, self
+        )
         self._card = CardPlace(self.viewport(), self._changed, self)
         self._was_at_tail = True
         self._syncing = False
-        self._double_click = (QPointF(-1000, -1000), 0)
         self.verticalScrollBar().valueChanged.connect(self._bar_moved)
 
     # what is shown
@@ -92,30 +110,29 @@ class Timeline(QAbstractScrollArea):
         self.highlighter.clear()
         self.scroller.forget()
         self._stack.set_items(items)
+        self._stop_pointing()
         self.selecting.forget()
-        self.pointer.forget()
         self.scroller.follows = True
         self._changed()
 
     def update_items(self, items: Iterable[TimelineItem], start: int = 0) -> None:
-        """Show these in place of the messages from `start` on, keeping what stays: opened parts, the line being read,
-        and the end if it is followed. A live reply stays only if no message comes or goes.
+        """Show these in place of the messages from `start` on, keeping what stays: opened parts, selection, the line
+        being read, and the end if it is followed. A live reply stays only if no message comes or goes.
         """
         wanted = list(items)
         kept = self._stack.kept(wanted, start)
         if self.has_reply and (kept < len(wanted) or start + kept < len(self._stack.items)):
             self.drop_reply()
-        self.selecting.forget()
         self.pointer.forget()
+        self.selecting.cut(start + kept)
         self.keeping_line(lambda: self._stack.update(wanted, kept, start))
 
     def prepend_items(self, items: Sequence[TimelineItem]) -> None:
         """Put these before the first message. Nothing moves, unless the start is what is wanted."""
-        count, before = len(items), [(placed.block, placed.top) for placed in self.scroller.placed]
+        before = [(placed.block, placed.top) for placed in self.scroller.placed]
         self.scroller.prepend(items)
-        self.selecting.shift(count)
-        self.pointer.shift(count)
-        self._settle()
+        self.pointer.shift(len(items))
+        self.settle()
         if before != [(placed.block, placed.top) for placed in self.scroller.placed]:
             self.viewport().update()
 
@@ -161,6 +178,11 @@ class Timeline(QAbstractScrollArea):
         self._card.set(card)
         self._changed()
 
+    @property
+    def has_card(self) -> bool:
+        """True while a card is shown."""
+        return self._card.card is not None
+
     def set_theme(self, theme: Theme) -> None:
         """Change scheme or zoom; the line being read stays."""
         self.sheet = Sheet(theme, self._icons)
@@ -169,7 +191,26 @@ class Timeline(QAbstractScrollArea):
         self.pointer.forget()
         self.keeping_line(lambda: self._stack.restyle(self.sheet))
 
+    # copying
+
+    def copy_selection(self) -> bool:
+        """Put the selection on the clipboard as it is seen; False without one."""
+        return self.clipboard.selection(AS_PLAIN)
+
+    def copy_markdown(self) -> bool:
+        """Put the Markdown source of the selection on the clipboard; False without one."""
+        return self.clipboard.selection(AS_MARKDOWN)
+
+    def select_all(self) -> None:
+        """Select the focused message; when that is selected, everything."""
+        self.selecting.select_message(self.focus.message)
+
     # scrolling
+
+    def go_to(self, anchor: Anchor) -> None:
+        """Show a block at the top of the page, as far as the end lets it."""
+        self.scroller.go_to(anchor)
+        self._changed()
 
     def jump_to_latest(self) -> None:
         """Go to the end and follow it."""
@@ -188,16 +229,7 @@ class Timeline(QAbstractScrollArea):
 
     def scroll_by(self, delta: int) -> None:
         """Scroll down by `delta` pixels, up when negative. Up lets go of the end."""
-        before, viewport = self._tops(), self.viewport()
-        self.scroller.move(delta)
-        self._settle()
-        shifts = {top - before[key] for key, top in self._tops().items() if key in before}
-        still = viewport.height() - self.sheet.px(FADE)  # what fades is painted anew, the rest is shifted
-        if len(shifts) != 1 or self._card.card is not None:
-            viewport.update()
-        elif shift := shifts.pop():
-            viewport.scroll(0, shift, QRect(0, 0, viewport.width(), still))
-            viewport.update(0, still, viewport.width(), viewport.height() - still)
+        self._shifting.scroll(delta)
 
     def _bar_moved(self, value: int) -> None:
         if self._syncing:
@@ -212,17 +244,25 @@ class Timeline(QAbstractScrollArea):
 
     def _changed(self) -> None:
         """Settle where everything is and paint it."""
-        self._settle()
+        self.settle()
         self.viewport().update()
 
-    def _forget_live(self) -> None:
-        """Text of the live reply is not where it was: neither a selection in it nor what the mouse is doing holds."""
-        selection = self.selecting.selection
-        if selection is not None and selection.start.message == len(self._stack.items):
-            self.selecting.select(None)
+    def _stop_pointing(self) -> None:
+        """Text is not where it was: what the mouse is doing there does not hold."""
+        self.dragging.end()
         self.pointer.forget()
 
-    def _settle(self) -> None:
+    def _renamed(self, old: str, new: str) -> None:
+        self.selecting.rename(old, new)
+        self.focus.rename(old, new)
+
+    def _selection_renewed(self) -> None:
+        self.primary.forget()
+        self.selection_changed.emit()
+
+    def settle(self) -> None:
+        """Work out where everything is, without painting it."""
+        self.selecting.refresh()
         width, scroller = self.column_width, self.scroller
         scroller.settle(width, self.viewport().height(), self._card.foot(width, self.sheet.px))
         end = scroller.end if len(self._stack) else None
@@ -275,7 +315,6 @@ class Timeline(QAbstractScrollArea):
 
     def toggle(self, message: int, part: int) -> None:
         """Open or close a message's thinking or tool line in place."""
-        self.selecting.select(None)
 
         def change() -> None:
             self._stack.view(message).toggle(part)
@@ -285,35 +324,6 @@ class Timeline(QAbstractScrollArea):
         self.keeping_line(change)
 
     # painting
-
-    def _tops(self) -> dict[tuple[int, int], int]:
-        return {(placed.message, placed.index): placed.top for placed in self.scroller.placed}
-
-    def _grow(self, grow: Callable[[], tuple[int, int]]) -> None:
-        """Paint only what a frame of the stream changes: shift what stays the same, repaint what is below it."""
-        message, viewport = len(self._stack.items), self.viewport()
-        before = self._tops()
-        index, inside = grow()
-        self._settle()
-        after = self._tops()
-        first = (message, index)
-        shifts = {
-            after[key] - before[key] for key in after if key in before and (key < first or (key == first and inside))
-        }
-        if self._card.card is not None or len(shifts) != 1:
-            viewport.update()
-            return
-        if shift := shifts.pop():
-            viewport.scroll(0, shift)
-        if first in after and inside:
-            dirty = after[first] + inside
-        else:
-            dirty = max(
-                placed.top + placed.block.height
-                for placed in self.scroller.placed
-                if (placed.message, placed.index) < first
-            )
-        viewport.update(0, dirty, viewport.width(), viewport.height() - dirty)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
@@ -340,18 +350,7 @@ class Timeline(QAbstractScrollArea):
         """Nothing: what a moved bar means is settled in `_bar_moved`; Qt would repaint everything here."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        pixels, angle = event.pixelDelta(), event.angleDelta()
-        sideways = abs(angle.x()) > abs(angle.y()) or event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        lines = QGuiApplication.styleHints().wheelScrollLines() * STEP
-        if sideways:
-            dx = pixels.x() or (angle.x() or angle.y()) * lines / 120
-            placed = self.scroller.placed_at(event.position().y())
-            if placed is not None and isinstance(placed.block, CodeBlock | TableBlock):
-                placed.block.side.scroll_by(-dx)
-                self.viewport().update()
-        else:
-            self.scroll_by(-round(pixels.y() or angle.y() * lines / 120))
-            self.pointer.hover(event.position())
+        self.pointer.wheel(event)
         event.accept()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -360,17 +359,25 @@ class Timeline(QAbstractScrollArea):
         else:
             super().keyPressEvent(event)
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        at, when = self._double_click
-        near = (event.position() - at).manhattanLength() < QGuiApplication.styleHints().startDragDistance()
-        if near and event.timestamp() - when < QGuiApplication.styleHints().mouseDoubleClickInterval():
-            self.pointer.take(event.position(), 2)
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self.focus.come(event.reason())
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self.viewport().update()
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() is QContextMenuEvent.Reason.Keyboard:
+            self.context_menu.open_focused()
         else:
-            self.pointer.press(event)
+            self.context_menu.open_at(event.pos())
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.pointer.press(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self.pointer.double_click(event)
-        self._double_click = (event.position(), event.timestamp())
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         self.pointer.move(event)
