@@ -16,6 +16,7 @@ from pathlib import Path
 
 import checks
 import screens
+import spec_examples
 from environment import Environment, Stamp
 from system_packages import NeedsPerson, Wanted, install
 
@@ -149,6 +150,9 @@ def test(arguments: Sequence[str]) -> int:
     reason = have_model(environment)
     if reason is not None:
         say("The tests of the built-in model cannot pass without it.")
+    reason = spec_examples.have(environment, say)
+    if reason is not None:
+        say(f"{reason} The tests that read their examples cannot pass without them.")
     failed = checks.run_gates(environment, say)
     code = checks.run_tests(environment, arguments, say)
     if "--full" in arguments:

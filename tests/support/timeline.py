@@ -62,10 +62,11 @@ def copied(timeline: Timeline) -> str:
 
 
 def settled(timeline: Timeline) -> QImage:
-    """The page's picture once every code block in view has its colours."""
+    """The page's picture once what is in view is read to its end and every code block there has its colours."""
     timeline.viewport().grab()
-    while not timeline.highlighter.is_idle:
+    while not (timeline.reader.is_idle and timeline.highlighter.is_idle):
         spin()
+    spin()  # a scroll bar that has come takes its place
     return timeline.viewport().grab().toImage()
 
 

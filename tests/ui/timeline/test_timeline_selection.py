@@ -161,20 +161,6 @@ def test_selected_text_is_painted_in_the_selection_colour(view: Timeline) -> Non
     assert after.pixelColor(at) == view.sheet.color("selection")
 
 
-def test_clicking_a_link_reports_it_and_its_tooltip_names_the_host(qtbot: QtBot) -> None:
-    """Only http, https and mailto; the real host is shown before."""
-    timeline = make.make()
-    qtbot.addWidget(timeline)
-    timeline.set_items([make.reply("r", "[https://bank.example](https://evil.example/login) and text")])
-    placed = timeline.scroller.placed[-1]
-    hit = placed.block.hit(40, 10)
-    assert hit is not None
-    assert hit.tip.splitlines() == ["evil.example", "https://evil.example/login"]
-    with qtbot.waitSignal(timeline.link_activated) as caught:
-        qtbot.mouseClick(timeline.viewport(), LEFT, pos=_point(timeline, placed, 40))
-    assert caught.args == ["https://evil.example/login"]
-
-
 def test_copy_in_the_gap_copies_the_source_and_moves_no_text(view: Timeline, qtbot: QtBot) -> None:
     """Tokens 4: actions live in gaps that are always there."""
     tops = [placed.top for placed in view.scroller.placed]

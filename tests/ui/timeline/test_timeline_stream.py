@@ -14,8 +14,10 @@ from reprise.ui.timeline import Timeline
 from reprise.ui.timeline.code import CodeBlock
 from reprise.ui.timeline.lines import FoldBlock, NoteBlock
 from reprise.ui.timeline.live import LiveReply
+from reprise.ui.timeline.markdown import Prose, parse
 from support import corpus
 from support import timeline as make
+from support.spec_examples import examples
 
 LEFT = Qt.MouseButton.LeftButton
 HARD = (
@@ -88,19 +90,46 @@ def _stream(timeline: Timeline, text: str, seed: int = 1, *, frames: bool = True
 
 
 @pytest.mark.parametrize(
-    "text", [HARD, corpus.reply(5000, 3), corpus.reply(5000, 4), "```python\nopen = True", "half a | table\n|--"]
+    "text",
+    [
+        *(HARD, corpus.reply(5000, 3), corpus.reply(5000, 4), "```python\nopen = True", "half a | table\n|--"),
+        *("half a [link](https://ex", "half **an em", "a `co", "![an im", "1. a\n2", "| a | b", "x\n\n<!-- a"),
+    ],
 )
 def test_a_streamed_reply_has_the_pixels_of_a_reply_shown_at_once(view: Timeline, qtbot: QtBot, text: str) -> None:
-    """Performance table: streamed pixels == one-shot pixels, at the end and at the top."""
+    """Performance table: streamed pixels == one-shot pixels, at the end and page by page from the top."""
     _stream(view, text)
+    _is_as_at_once(view, qtbot, text)
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_the_examples_of_the_specifications_stream_to_the_pixels_of_a_reply_shown_at_once(
+    view: Timeline, qtbot: QtBot, part: int
+) -> None:
+    """Performance table: streamed pixels == one-shot pixels. A quarter of the examples in one reply."""
+    texts = sorted({each.markdown for name in ("commonmark", "gfm") for each in examples(name)})
+    whole = [text for text in texts if "]:" not in text and _ends_itself(text)]
+    text = "\n\nNext.\n\n".join(whole[part::4])
+    _stream(view, text)
+    _is_as_at_once(view, qtbot, text)
+
+
+def _ends_itself(text: str) -> bool:
+    """False of a fence without its end, which would take in all the others."""
+    last = parse(f"{text}\n\nNext.")[-1]
+    return isinstance(last, Prose) and last.rich.text == "Next."
+
+
+def _is_as_at_once(view: Timeline, qtbot: QtBot, text: str) -> None:
     view.finish_reply(make.reply("r", text))
     other = make.make(height=900)
     qtbot.addWidget(other)
     other.set_items([make.prompt("p", "Go on"), make.reply("r", text)])
     assert make.settled(view) == make.settled(other)
-    view.verticalScrollBar().setValue(0)
-    other.verticalScrollBar().setValue(0)
-    assert make.settled(view) == make.settled(other)
+    for at in range(0, other.verticalScrollBar().maximum() + 1, other.verticalScrollBar().pageStep()):
+        view.verticalScrollBar().setValue(at)
+        other.verticalScrollBar().setValue(at)
+        assert make.settled(view) == make.settled(other)
 
 
 def test_a_frame_of_the_stream_leaves_no_trace_of_the_frame_before(view: Timeline) -> None:
@@ -209,6 +238,18 @@ def test_a_failed_partial_is_dimmed_until_the_next_attempt_speaks(view: Timeline
     assert _live(view).item.key == "next"
     view.finish_reply(make.reply("r", "second"))
     assert [item.key for item in view.scroller.stack.items] == ["p", "r"]
+
+
+@pytest.mark.parametrize("text", ["see [the docs](https://exa", "and **so", "- a\n- [", "2 *", "a\n\n1"])
+def test_a_failed_partial_shows_its_last_marks_as_they_stand(view: Timeline, text: str) -> None:
+    """Nothing the model said is held back from a reply that has ended."""
+    _stream(view, text)
+    view.fail_reply("Cut off.")
+    other = make.make()
+    other.set_items([make.reply("r", text)])
+    said = [block.plain(0, 10**6) for block in other.scroller.stack.view(0).blocks]
+    assert [block.plain(0, 10**6) for block in _live(view).blocks[:-1]] == said
+    other.close()
 
 
 def test_an_empty_attempt_leaves_nothing(view: Timeline) -> None:

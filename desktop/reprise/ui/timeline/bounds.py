@@ -6,8 +6,9 @@ when it is parsed at once.
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from reprise.ui.timeline.inline import LINE_BREAK, Rich, Span, units
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_core import StateCore
+    from markdown_it.token import Token
 Rule = Callable[["StateBlock", int, int, bool], bool]
 
 #: Columns of a table that are laid out; the others are counted.
@@ -40,6 +42,7 @@ _LIGHT = "!`<&\\"
 _LIGHT_WEIGHT = 8
 _INLINE_WORK = 30_000
 _LONGEST_CLUSTER = 64
+_EDGES = re.compile(r"(?<!\\)\|")
 _JOINERS = "\u200d\ufe0e\ufe0f"
 
 
@@ -92,7 +95,8 @@ def _line(state: StateBlock, line: int) -> str:
     return state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]]
 
 
-def _columns(text: str) -> int:
+def columns_of(text: str) -> int:
+    """How many cells a table's line has."""
     text = text.strip()
     edges = text.startswith("|") + (text.endswith("|") and not text.endswith("\\|"))
     return text.count("|") - text.count("\\|") - edges + 1
@@ -125,9 +129,9 @@ def _table(rule: Rule, state: StateBlock, start: int, end: int, silent: bool) ->
     """The parser's own rule, which is shown the first columns only and no line that is longer than a row may be."""
     if start + 2 > end or _line(state, start + 1)[:1] not in ("|", "-", ":"):
         return False
-    columns = _columns(_line(state, start + 1))
+    columns = columns_of(_line(state, start + 1))
     more = max(0, columns - COLUMNS)
-    if more and _columns(_line(state, start)) != columns:
+    if more and columns_of(_line(state, start)) != columns:
         return False
     ends: dict[int, int] = {}
     try:
@@ -153,7 +157,25 @@ def _table(rule: Rule, state: StateBlock, start: int, end: int, silent: bool) ->
             state.eMarks[line] = at
     if not silent:
         state.tokens[first].meta["more"] = more
+        if not more:
+            _keep_excess(state, state.tokens[first:], columns)
     return True
+
+
+def _keep_excess(state: StateBlock, tokens: Sequence[Token], columns: int) -> None:
+    """What a row has beyond the last column stays in its last cell: a pipe too many must not make words vanish."""
+    last: Token | None = None
+    row = 0
+    for token in tokens:
+        if token.type == "tr_open" and token.map:
+            row = token.map[0]
+        elif token.type == "inline":
+            last = token
+        elif token.type == "tr_close" and last is not None:
+            text = _line(state, row).strip()
+            if columns_of(text) > columns:
+                more = _EDGES.split(text.removeprefix("|"), columns)[columns].replace("\\|", "|")
+                last.content = f"{last.content} | {more.strip()}".rstrip("| ")
 
 
 def pieces(rich: Rich) -> list[Rich]:

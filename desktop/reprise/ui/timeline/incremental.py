@@ -3,6 +3,8 @@
 A block is frozen when a later one has begun on a line that is complete (of a table: whose delimiter row is complete
 too), for half a line may still turn out to continue what is above it (``#`` becomes ``#tag``, ``***`` becomes bold).
 A list freezes item by item, a table in parts of 30 rows; an open fence takes lines and is never parsed.
+
+The open tail is shown as what it is about to be (see `halves`), until `finish` or `reveal` say that no more comes.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reprise.ui.timeline.bounds import REPARSE_LENGTH, part_rows
+from reprise.ui.timeline.halves import as_table, held
 from reprise.ui.timeline.markdown import (
     Carry,
     Code,
@@ -23,6 +26,7 @@ from reprise.ui.timeline.markdown import (
     leaves,
     normalised,
     parse,
+    show_open_end,
 )
 
 if TYPE_CHECKING:
@@ -82,7 +86,7 @@ class Splitter:
 
     Attributes:
         frozen: Leaves that stay; only ever extended before `finish`.
-        open: Leaves of the open tail, new with each `feed`.
+        open: Leaves of the open tail as they are shown, new with each `feed`.
         fence: The open fence at the end, when there is one (`open` is empty then).
     """
 
@@ -93,6 +97,9 @@ class Splitter:
         self._pieces: list[str] = []
         self._tail = ""
         self._held = ""
+        self._kept = ""  # the end of the tail that is not shown yet
+        self._is_exact = True  # the open leaves are those of the tail
+        self._is_over = False
         self._references: dict[str, Any] = {}
         self._has_references = False
         self._carry: Carry | None = None
@@ -123,9 +130,8 @@ class Splitter:
         very long text such a link stays as it was written.
         """
         if self._held:
-            self._held, self._tail = "", self._tail + "\n"
-            while self._advance():
-                pass
+            self._held, self._tail, self._is_exact = "", self._tail + "\n", False
+        self.reveal()
         if self._has_references and sum(map(len, self._pieces)) <= REPARSE_LENGTH:
             self.frozen, self.open = parse(self.text), []
         elif self.fence is not None:
@@ -136,6 +142,15 @@ class Splitter:
             self.frozen.extend(self.open)
         self.fence, self.open, self._tail = None, [], ""
         return self.frozen
+
+    def reveal(self) -> None:
+        """Show the tail as it stands: as far as anybody knows, no more comes."""
+        if self._is_exact:
+            return
+        self._is_over = True
+        while self._advance():
+            pass
+        self._is_over = False
 
     def _advance(self) -> bool:
         """One step over the tail; True when more may follow."""
@@ -158,12 +173,15 @@ class Splitter:
 
     def _parse_tail(self) -> bool:
         references = dict(self._references)
-        found = groups(self._tail, references)
+        end = len(self._tail) - (0 if self._is_over else held(self._tail))
+        text, self._kept = self._tail[:end], self._tail[end:]
+        self._is_exact = not self._kept
+        found = groups(text, references)
         self._has_references = self._has_references or bool(references)
         if not found:
             self.open = []
             return False
-        lines = self._tail.split("\n")
+        lines = text.split("\n")
         complete = len(lines) - 1
         last = len(found) - 1
         while last > 0 and _settled_from(found[last]) > complete:
@@ -186,6 +204,8 @@ class Splitter:
                 return True
             if kind == "table_open" and self._freeze_rows(found[0], lines, references):
                 return True
+        if not self._is_over and _show_open_end(found, lines, references):
+            self._is_exact = False
         self.open = []
         carry = self._carry
         for group in found:
@@ -202,7 +222,7 @@ class Splitter:
         for label, definition in references.items():
             if definition["map"][0] < line:
                 self._references.setdefault(label, {**definition, "map": [-1, -1]})
-        self._tail = head + "\n".join(lines[line:])
+        self._tail = head + "\n".join(lines[line:]) + self._kept
 
     def _freeze_items(self, group: list[Token], lines: list[str], references: dict[str, Any]) -> bool:
         """Freeze the items before the last one that has begun for certain."""
@@ -236,6 +256,18 @@ class Splitter:
         self._carry = Carry(part=(self._carry.part if self._carry else 0) + count)
         self._cut(lines, _first_line(rows[count * size :]), references, head)
         return True
+
+
+def _show_open_end(found: list[list[Token]], lines: list[str], references: dict[str, Any]) -> bool:
+    """Let the last block look as it will when what is open in it is closed; returns whether it does so now."""
+    if len(lines) > 1 and not lines[-1] and not lines[-2].strip(" \t>"):
+        return False  # an empty line has closed it
+    first, is_table = _first_line(found[-1]), False
+    if found[-1][0].type == "paragraph_open" and not any(lines[first + 1 :]) and (table := as_table(lines[first])):
+        made = groups(table, references)
+        if is_table := made[0][0].type == "table_open":
+            found[-1] = made[0]
+    return show_open_end(found[-1], references, is_line_open=bool(lines[-1])) or is_table
 
 
 def _first_line(tokens: list[Token]) -> int:

@@ -9,14 +9,15 @@ import unicodedata
 from dataclasses import dataclass
 from enum import IntFlag
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+
+from reprise.ui.timeline.links import TURNING, host_of, mark_of
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LINE_BREAK = "\u2028"
 _PAD = "\u00a0"  # one cell of the fixed font on either side of inline code, glued to it
-_MARKS = {"strong": 1, "em": 2, "s": 4}
+_MARKS = ("strong", "em", "s")  # in the order of their styles
 
 
 class Style(IntFlag):
@@ -80,15 +81,6 @@ def reads_from_right(text: str) -> bool:
     return next(strong, "L") != "L"
 
 
-def host_of(address: str) -> str:
-    """The host a link really leads to (an e-mail link's address), as it is sent over the wire."""
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return address
-    return parts.path if parts.scheme == "mailto" else parts.hostname or address
-
-
 def plain(text: str) -> Rich:
     """Text shown as it is, one paragraph with hard line breaks."""
     return Rich(text.replace("\n", LINE_BREAK))
@@ -114,35 +106,57 @@ class _Writer:
         self.add(f"{_PAD}{text}{_PAD}", style | Style.CODE, href)
         self._pads.append(self._at - 1)
 
+    @property
+    def count(self) -> int:
+        return len(self._pieces)
+
+    def since(self, count: int) -> str:
+        return "".join(self._pieces[count:])
+
     def rich(self) -> Rich:
         return Rich("".join(self._pieces), tuple(self._spans), tuple(self._pads))
+
+
+def _words(token: Token) -> str:
+    """What a token says without its looks: an image's description."""
+    return "".join(map(_words, token.children)) if token.children else token.content
 
 
 def rich_text(token: Token, *, skip: int = 0) -> Rich:
     """The text of an inline token, without its first `skip` characters (a task's box)."""
     out = _Writer()
-    style, href = Style.PLAIN, ""
-    for child in token.children or ():
+    children = token.children or ()
+    # Beside a link nothing turns the direction of what is read.
+    signs = TURNING if any(child.type == "link_open" for child in children) else {}
+    depths = [0] * len(_MARKS)  # one inside another of its kind ends twice
+    style, href, label = Style.PLAIN, "", 0
+    for child in children:
         kind = child.type
-        if kind == "text":
-            out.add(child.content[skip:], style, href)
+        if kind in ("text", "html_inline"):
+            # A newline is here only as an entity, or in a tag, which is text like any other.
+            out.add(child.content[skip:].replace("\n", " ").translate(signs), style, href)
             skip = 0
         elif kind == "softbreak":
             out.add(" ", style, href)
         elif kind == "hardbreak":
             out.add(LINE_BREAK, style, href)
         elif kind == "code_inline":
-            out.add_code(child.content, style, href)
+            out.add_code(child.content.translate(signs), style, href)
         elif kind == "image":
             # Nothing is fetched: the words say what would be there and from where.
             host = host_of(str(child.attrGet("src") or ""))
-            out.add(f"[Image: {child.content or 'untitled'} ({host})]", style | Style.MUTED, href)
+            words = f"[Image: {_words(child) or 'untitled'}" + (f" ({host})]" if host else "]")
+            out.add(words.replace("\n", " ").translate(signs), style | Style.MUTED, href)
         elif kind == "link_open":
-            href = str(child.attrGet("href") or "")
+            href, label = str(child.attrGet("href") or ""), out.count
         elif kind == "link_close":
+            if mark := mark_of(out.since(label), href):
+                out.add(f" ({mark})", style | Style.MUTED)
             href = ""
         else:
             name, _, edge = kind.rpartition("_")
-            mark = Style(_MARKS.get(name, 0))
-            style = style | mark if edge == "open" else style & ~mark
+            if name in _MARKS:
+                at = _MARKS.index(name)
+                depths[at] += 1 if edge == "open" else -1
+                style = style | Style(1 << at) if depths[at] else style & ~Style(1 << at)
     return out.rich()

@@ -145,6 +145,7 @@ class LiveReply(MessageView):
             self._splitter.feed(text)
         if self._has_thought and not self._thought_over and (is_recast or text.strip()):
             self._thought_over = True
+            self._thinking.reveal()
             # Begun and ended in one frame: it comes from the disk or in one piece, and its time is not known.
             self._thought_s = None if begins else self._clock.elapsed() / 1000
             rebuild = True
@@ -296,7 +297,9 @@ class LiveReply(MessageView):
         self.item = item
         self.failed = True
         self.wait_text = None
+        self._splitter.reveal()
         self._drop_note()
+        self._show_text()
         self._show_note()
 
     @property

@@ -15,7 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from reprise.ui.timeline.bounds import bound, part_rows, pieces
+from reprise.ui.timeline.halves import completed
 from reprise.ui.timeline.inline import Rich, rich_text
+from reprise.ui.timeline.links import is_link
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 
 _BULLETS = "\u2022\u25e6\u25aa"
 _TASK = re.compile(r"\[([ xX])\] ")
-_LINK = re.compile(r"(https?://[^/\s]|mailto:[^\s]+@)", re.IGNORECASE)
 _NEWLINE = re.compile(r"\r\n?")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -107,15 +108,17 @@ class Carry:
 def _parser(with_addresses: bool) -> MarkdownIt:
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False, "linkify": with_addresses})
-    parser.enable(["table", "strikethrough"])
+    # A tag is found, so that what looks like Markdown in it is none, and shown as it was written.
+    parser = MarkdownIt("commonmark", {"html": True, "linkify": with_addresses})
+    parser.enable(["table", "strikethrough"]).disable("html_block")
     bound(parser)
     if with_addresses:
         parser.enable("linkify")
         # "main.py" is no link though .py is a domain: only written-out addresses are.
         assert parser.linkify is not None  # noqa: S101 - the option above makes it
         parser.linkify.set({"fuzzy_link": False, "fuzzy_email": False, "fuzzy_ip": False})
-    parser.validateLink = lambda url: _LINK.match(url) is not None  # type: ignore[method-assign]
+    parser.validateLink = lambda url: is_link(url)  # type: ignore[method-assign]
+    parser.normalizeLinkText = lambda link: link  # type: ignore[method-assign]
     return parser
 
 
@@ -128,19 +131,43 @@ def normalised(text: str) -> str:
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
+def _parser_for(text: str) -> MarkdownIt:
+    # Looking for addresses costs a third of the time, and without one of these there is none.
+    return _parser("://" in text or "mailto:" in text.lower())
+
+
 def groups(text: str, references: References) -> list[list[Token]]:
     """The tokens of each top-level block; link definitions found are added to `references`."""
     found: list[list[Token]] = []
     start = depth = 0
-    # Looking for addresses costs a third of the time, and without one of these there is none.
-    with_addresses = "://" in text or "mailto:" in text.lower()
-    tokens = _parser(with_addresses).parse(text, {"references": references})
+    tokens = _parser_for(text).parse(text, {"references": references})
     for index, token in enumerate(tokens):
         depth += token.nesting
         if depth == 0:
             found.append(tokens[start : index + 1])
             start = index + 1
     return found
+
+
+def show_open_end(group: Sequence[Token], references: References, *, is_line_open: bool) -> bool:
+    """Let the last text of a block that is being written look as it will when what is open in it is closed.
+
+    Only a paragraph goes on after a line that is complete. Returns whether anything looks different now.
+    """
+    from markdown_it.token import Token
+
+    at = next((at for at in range(len(group) - 1, 0, -1) if group[at].nesting >= 0), 0)
+    last = group[at]
+    if last.type != "inline" or not (is_line_open or group[at - 1].type == "paragraph_open"):
+        return False
+    shown = completed(last.content)
+    if shown.image is None and shown.source == last.content:
+        return False
+    (inline,) = _parser_for(shown.source).parseInline(shown.source, {"references": references})
+    last.children = inline.children or []
+    if shown.image is not None:
+        last.children.append(Token("image", "img", 0, content=shown.image, attrs={"src": ""}))
+    return True
 
 
 def parse(text: str) -> list[Leaf]:
@@ -152,7 +179,9 @@ def parse(text: str) -> list[Leaf]:
 
 def language_of(info: str) -> str:
     """The language a fence names: the first word of its info string."""
-    return (info.split() or [""])[0]
+    from markdown_it.common.utils import unescapeAll
+
+    return (unescapeAll(info).split() or [""])[0]
 
 
 def leaves(group: Sequence[Token], lines: Sequence[str], carry: Carry | None = None) -> list[Leaf]:

@@ -39,6 +39,7 @@ class Pointer:
         self._side: Block | None = None
         self._double_click = (QPointF(-1000, -1000), 0)
         self._copied: CodeBlock | None = None
+        self._told = ""  # the link under the pointer whose tooltip has been shown
 
     def forget(self) -> None:
         """What was under the pointer or dragged is no longer there."""
@@ -89,6 +90,8 @@ class Pointer:
                 self._copied = None
             timeline.viewport().update()
         self.message, self.block, self.hit = message, block, hit
+        if hit is None or hit.value != self._told:
+            self._told = ""
         over_text = block is not None and block.selectable and hit is None
         shape = Qt.CursorShape.IBeamCursor if over_text else Qt.CursorShape.ArrowCursor
         if hit is not None and hit.kind in ("link", "note"):
@@ -140,6 +143,8 @@ class Pointer:
             self._timeline.dragging.move(at)
         else:
             self.hover(at)
+            if self._is_untold:  # at once, not after a rest
+                self._tell(at)
 
     def release(self, event: QMouseEvent) -> None:
         """The button went up: a press that did not become a drag does what it was for."""
@@ -153,7 +158,18 @@ class Pointer:
             return
         self.hover(event.position())
         if self.hit is not None and (self.hit.kind, self.hit.value) == (pressed.kind, pressed.value):
-            self._activate(self.hit)
+            if self._is_untold:
+                # By touch, or the text moved under a pointer at rest: the first click says where it leads.
+                self._tell(event.position())
+            else:
+                self._activate(self.hit)
+
+    @property
+    def _is_untold(self) -> bool:
+        return self.hit is not None and self.hit.kind == "link" and self.hit.value != self._told
+
+    def _tell(self, at: QPointF) -> None:
+        self.tooltip(at.toPoint(), self._timeline.viewport().mapToGlobal(at).toPoint())
 
     def _activate(self, hit: Hit) -> None:
         timeline, block = self._timeline, self.block
@@ -182,6 +198,7 @@ class Pointer:
         """Say what is under the pointer: a link's real host, a button's name."""
         self.hover(QPointF(at))
         if self.hit is not None and self.hit.tip:
+            self._told = self.hit.value if self.hit.kind == "link" else ""
             # Escaped, because a tooltip guesses whether it is HTML, and an address is the model's.
             text = f"<span>{html.escape(self.hit.tip)}</span>".replace("\n", "<br>")
             QToolTip.showText(on_screen, text, self._timeline.viewport(), QRect(at, at).adjusted(-8, -8, 8, 8))

@@ -7,7 +7,8 @@ from PySide6.QtGui import QPainter, QPen, QTextLayout, QTextLine, QTextOption
 
 from reprise.ui.theme import Type
 from reprise.ui.timeline.block import Block, Hit, Scene
-from reprise.ui.timeline.inline import LINE_BREAK, Rich, Style, host_of, reads_from_right, units
+from reprise.ui.timeline.inline import LINE_BREAK, Rich, Style, reads_from_right, units
+from reprise.ui.timeline.links import tip_of
 from reprise.ui.timeline.markdown import Frame, Gap
 from reprise.ui.timeline.sheet import Grid, Sheet, box
 
@@ -325,7 +326,7 @@ class ProseBlock(Block):
 
     def hit(self, x: float, y: float) -> Hit | None:
         href = self.text.link_at(x - self._x, y)
-        return Hit("link", href, None, f"{host_of(href)}\n{href}") if href else None
+        return Hit("link", href, None, tip_of(href)) if href else None
 
     def same_until(self, old: Block) -> int:
         """The height down to which this looks like `old`, if it is a longer version of that; else 0."""

@@ -11,7 +11,8 @@ from PySide6.QtGui import QPainter
 from reprise.ui.theme import Type
 from reprise.ui.timeline.block import Block, Hit, Scene, tr
 from reprise.ui.timeline.hscroll import SideScroll
-from reprise.ui.timeline.inline import Rich, host_of, units
+from reprise.ui.timeline.inline import Rich, units
+from reprise.ui.timeline.links import tip_of
 from reprise.ui.timeline.markdown import Table
 from reprise.ui.timeline.prose import Text, indent_of, paint_frame
 from reprise.ui.timeline.sheet import Sheet, box, rule
@@ -203,7 +204,7 @@ class TableBlock(Block):
             return None
         at, column, inside = self._cell_at(x, y)
         href = self._rows[at][column].link_at(*inside)
-        return Hit("link", href, None, f"{host_of(href)}\n{href}") if href else None
+        return Hit("link", href, None, tip_of(href)) if href else None
 
     def _cell_at(self, x: float, y: float) -> tuple[int, int, tuple[float, float]]:
         at = min(len(self._rows) - 1, max(0, bisect_right(self._tops, y) - 1))
