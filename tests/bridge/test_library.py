@@ -13,7 +13,7 @@ from reprise.domain.events import Answer
 from reprise.domain.ports import Draft
 from reprise.domain.sessions import AttemptState
 from support.aio import Aio
-from support.bridge import BridgeStage
+from support.bridge import BridgeStage, held, queue
 from support.engine import HANG, FakeTools, calls, fails, pong, says
 from support.qt import Recorder
 
@@ -291,6 +291,31 @@ def test_conversations_that_rest_are_let_go_and_those_that_work_are_kept(play: P
         await stage.clock.drain()
 
     play(scene, [HANG], *[says("hi")] * 12)
+
+
+def test_a_conversation_whose_queue_goes_on_is_kept_however_long_it_was_not_shown(play: Play) -> None:
+    """L20, D11: what waits behind its turn is sent in the conversation that the library knows."""
+
+    async def scene(stage: BridgeStage) -> None:
+        library = stage.library()
+        queuing = library.current
+        finish = held(stage, "first")
+        await stage.send(queuing, "one")
+        await queue(stage, queuing, "two")
+        stage.provider._replies.extend([*(says("hi") for _ in range(9)), [HANG]])
+        for number in range(9):
+            library.new_chat()
+            await stage.send(library.current, f"chat {number}")
+        finish()
+        await stage.clock.drain()
+        assert library.conversation(queuing.session_id) is queuing
+        row = library.row(queuing.session_id)
+        assert row is not None
+        assert row.mark is Mark.STREAMING
+        queuing.stop()
+        await stage.clock.drain()
+
+    play(scene)
 
 
 def test_closing_ends_every_conversation_within_a_second(play: Play) -> None:

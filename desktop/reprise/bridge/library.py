@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.draft_box import DraftBox
@@ -232,6 +232,8 @@ class Library(QObject):
         ):
             signal.connect(refresh)
         conversation.turn_finished.connect(partial(self._note_end, key))
+        # Queued, because what waits behind a turn begins once its end is told.
+        conversation.turn_finished.connect(self._let_go, Qt.ConnectionType.QueuedConnection)
         conversation.question_asked.connect(partial(self._note_question, key))
         conversation.prompt_stored.connect(partial(self._note_prompt, key))
         conversation.text_returned.connect(partial(self._note_return, key))
@@ -307,7 +309,6 @@ class Library(QObject):
             self._unread.add(key)
         self._refresh(key)
         self.turn_ended.emit(key, finished)
-        self._let_go()
 
     def _note_question(self, key: str, rounds: int) -> None:
         if key in self._live:
