@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from reprise.domain.sessions import Entry
 from support.window import WindowStage, texts, visible
 
 pytestmark = pytest.mark.slow_callbacks
@@ -90,3 +92,45 @@ def test_a_fork_of_a_chat_that_is_still_read_has_all_of_it(act: Callable[..., No
         assert await texts(stage) == ["go", "fine"]
 
     act(scene, ["fine"])
+
+
+def test_a_chat_that_is_opened_as_its_reply_gets_stored_shows_it_once(act: Callable[..., None]) -> None:
+    """D5: the log has the reply before anybody is told of it."""
+
+    async def scene(stage: WindowStage) -> None:
+        view, live = stage.window.deeds._view, stage.conversation._live
+        finish_round = live.finish_round
+
+        async def finish_and_open(*arguments: Any, **options: Any) -> Entry:
+            entry = await finish_round(*arguments, **options)
+            view.show(stage.conversation)
+            return entry
+
+        live.finish_round = finish_and_open  # type: ignore[method-assign]
+        await stage.send("go")
+        assert [item.message.text for item in view.timeline.scroller.stack.items] == ["go", "fine"]
+        assert not view.timeline.has_reply
+
+    act(scene, ["fine"])
+
+
+def test_a_chat_that_is_opened_as_its_attempt_fails_shows_what_it_said(act: Callable[..., None]) -> None:
+    """D5: dimmed under the prompt, as if it had been shown all the time."""
+
+    async def scene(stage: WindowStage) -> None:
+        view, live = stage.window.deeds._view, stage.conversation._live
+        fail_attempt = live.fail_attempt
+
+        async def fail_and_open(*arguments: Any, **options: Any) -> Entry:
+            entry = await fail_attempt(*arguments, **options)
+            view.show(stage.conversation)
+            return entry
+
+        live.fail_attempt = fail_and_open  # type: ignore[method-assign]
+        await stage.send("go")
+        reply = view.timeline.scroller.stack.live
+        assert reply is not None
+        assert reply.failed
+        assert reply.text == "half"
+
+    act(scene, ["half", REFUSED])

@@ -253,6 +253,28 @@ def test_a_partial_stays_while_later_attempts_say_nothing(act: Callable[..., Non
     act(scene, ["Three words arrived", LIMITED], [LIMITED], [LIMITED], [LIMITED])
 
 
+def test_a_partial_stays_when_its_chat_is_opened_while_the_next_attempt_is_silent(act: Callable[..., None]) -> None:
+    """D5: only the first delta replaces it; going to another chat and back does not."""
+
+    async def scene(stage: WindowStage) -> None:
+        await stage.send("go")
+        await stage.clock.advance(5)
+        session = stage.conversation.session_id
+        stage.library.new_chat()
+        await stage.drain()
+        stage.library.open(session)
+        await stage.drain()
+        live = stage.find("timeline")._stack.live
+        assert live is not None
+        assert live.text == "Three words arrived"
+        assert live.failed
+        stage.window.deeds.escape()
+        await stage.drain()
+        assert stage.find("timeline")._stack.live is live
+
+    act(scene, ["Three words arrived", LIMITED], [HANG])
+
+
 def test_without_chats_the_sidebar_keeps_its_rows_at_the_ends(act: Callable[..., None]) -> None:
     async def scene(stage: WindowStage) -> None:
         sidebar = stage.window.sidebar

@@ -53,6 +53,12 @@ def pending_in(history: History, clock: Clock) -> PendingRetry | None:
     )
 
 
+def is_answering(history: History) -> bool:
+    """Whether an attempt runs: what it says is in no message yet."""
+    attempts = (entry.data for under in history.attempts.values() for entry in under)
+    return any(isinstance(attempt, Attempt) and attempt.state is AttemptState.OPEN for attempt in attempts)
+
+
 def keepable(history: History) -> Entry | None:
     """The attempt whose words stand under what is pending: they can be kept, or gone on from (behaviour D5)."""
     answers = answered_entry(history.branch)

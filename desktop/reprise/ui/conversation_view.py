@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakSet
 
 from PySide6.QtCore import QObject, Signal, SignalInstance
@@ -9,10 +10,11 @@ from PySide6.QtGui import QGuiApplication
 
 from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
+from reprise.bridge.standing import is_answering
 from reprise.domain.deltas import RecastDelta, TextDelta, ThinkingDelta
 from reprise.domain.events import AttemptFailed, AttemptStarted, Outcome, TurnFinished
 from reprise.domain.failures import Failure
-from reprise.domain.messages import Message, ModelRef
+from reprise.domain.messages import Message, ModelRef, Part
 from reprise.domain.ports import Catalog, Clock
 from reprise.domain.retry import PendingRetry
 from reprise.domain.sessions import Attempt, Delivery, Entry, Queued, answered_entry, newest_partial, prompt_entry
@@ -315,21 +317,23 @@ class ConversationView(QObject):
     def _rebuild(self) -> None:
         conversation = self.conversation
         self._feed.show(conversation)
-        entry = newest_partial(self._attempts())
-        if conversation.partial is not None:
-            self.timeline.begin_reply(f"{conversation.session_id}.live", self.model_label(conversation.model))
-            for delta in partial_deltas(conversation.partial.parts()):
-                self.timeline.feed(delta)
-        elif entry is not None and isinstance(entry.data, Attempt) and conversation.pending is not None:
-            self.timeline.begin_reply(entry.id, self.model_label(entry.data.model))
-            for delta in partial_deltas(entry.data.parts):
-                self.timeline.feed(delta)
+        entry, partial = newest_partial(self._attempts()), conversation.partial
+        if entry is not None and isinstance(entry.data, Attempt):
+            self._begin(entry.id, entry.data.model, entry.data.parts)
             self._keep_partial(noted=conversation.retry_manager.is_counting)
+        # The history is ahead of what is told: the partial may be a message of it already, or a failed attempt.
+        if partial is not None and is_answering(conversation.history):
+            self._begin(f"{conversation.session_id}.live", conversation.model, partial.parts())
         gate = conversation.retry_manager
         if gate.is_counting and conversation.pending is not None:
             self._page.banner.start(conversation.pending, gate.seconds_left, self.place(conversation.model))
         else:
             self._page.banner.end()
+
+    def _begin(self, key: str, model: ModelRef | None, parts: Sequence[Part]) -> None:
+        self.timeline.begin_reply(key, self.model_label(model))
+        for delta in partial_deltas(parts):
+            self.timeline.feed(delta)
 
     def _settle(self) -> None:
         """Everything that follows from the state: page, card, composer, tick, commands."""
