@@ -138,6 +138,28 @@ def test_regenerate_makes_a_second_version_and_alt_left_goes_back(act: Callable[
     act(scene, ["one"], ["two"])
 
 
+def test_a_version_that_is_pending_is_shown_with_what_was_said_under_it(act: Callable[..., None]) -> None:
+    """N1, D5: the partial is the branch's, as the card is."""
+
+    async def scene(stage: WindowStage) -> None:
+        view = stage.window.deeds._view
+        await stage.send("go")
+        view.edit_last()
+        await stage.send("go on")
+        assert not view.timeline.has_reply
+        stage.conversation.step_branch(stage.conversation.history.branch[0].id, -1)
+        await stage.drain()
+        live = view.timeline._stack.live
+        assert live is not None
+        assert live.failed
+        assert live.text == "half"
+        stage.conversation.step_branch(stage.conversation.history.branch[0].id, 1)
+        await stage.drain()
+        assert not view.timeline.has_reply
+
+    act(scene, ["half", REFUSED], ["fine"])
+
+
 def test_a_regenerate_that_fails_leaves_the_reply_and_says_why(act: Callable[..., None]) -> None:
     """D20: the old reply stays, nothing is pending, and the failure is told."""
 

@@ -229,6 +229,8 @@ class ConversationView(QObject):
     def _history_changed(self) -> None:
         if not self._feed.update():
             self._rebuild()
+        elif not self.timeline.has_reply and not self.conversation.is_busy:
+            self._show_left()  # that of another version
         self._settle()
 
     def _telling(self, conversation: Conversation) -> Telling:
@@ -317,10 +319,8 @@ class ConversationView(QObject):
     def _rebuild(self) -> None:
         conversation = self.conversation
         self._feed.show(conversation)
-        entry, partial = newest_partial(self._attempts()), conversation.partial
-        if entry is not None and isinstance(entry.data, Attempt):
-            self._begin(entry.id, entry.data.model, entry.data.parts)
-            self._keep_partial(noted=conversation.retry_manager.is_counting)
+        self._show_left()
+        partial = conversation.partial
         # The history is ahead of what is told: the partial may be a message of it already, or a failed attempt.
         if partial is not None and is_answering(conversation.history):
             self._begin(f"{conversation.session_id}.live", conversation.model, partial.parts())
@@ -329,6 +329,12 @@ class ConversationView(QObject):
             self._page.banner.start(conversation.pending, gate.seconds_left, self.place(conversation.model))
         else:
             self._page.banner.end()
+
+    def _show_left(self) -> None:
+        entry = newest_partial(self._attempts())
+        if entry is not None and isinstance(entry.data, Attempt):
+            self._begin(entry.id, entry.data.model, entry.data.parts)
+            self._keep_partial(noted=self.conversation.retry_manager.is_counting)
 
     def _begin(self, key: str, model: ModelRef | None, parts: Sequence[Part]) -> None:
         self.timeline.begin_reply(key, self.model_label(model))
