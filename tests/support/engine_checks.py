@@ -16,7 +16,7 @@ from reprise.domain.sessions import (
     prompt_entry,
 )
 from reprise.domain.turns import Streaming
-from support.engine_world import TOKEN, Chat
+from support.engine_world import TOKEN, Chat, DrivenProvider
 
 
 def tokens(*said: Message) -> list[str]:
@@ -25,7 +25,7 @@ def tokens(*said: Message) -> list[str]:
 
 async def check(chat: Chat) -> None:
     """What must hold in a session once everything has settled."""
-    check_requests(chat)
+    check_requests(chat.provider)
     entries = await chat.entries()
     if not entries:
         assert chat.sent.total() == 0 or chat.is_busy
@@ -79,9 +79,9 @@ def check_pending(chat: Chat, branch: tuple[Entry, ...], *, is_pending: bool) ->
         assert not is_pending
 
 
-def check_requests(chat: Chat) -> None:
+def check_requests(provider: DrivenProvider) -> None:
     """Each request once: nothing empty, no prompt twice, no half of a call, nothing an attempt said unasked."""
-    requests, chat.provider.requests = chat.provider.requests, []
+    requests, provider.requests = provider.requests, []
     for request, may_hold in requests:
         check_request(request)
         assert set(tokens(*request.messages)) <= may_hold, "a failed or stopped attempt is sent"

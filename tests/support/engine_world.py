@@ -45,8 +45,9 @@ FAST = Path("/dev/shm") if Path("/dev/shm").is_dir() else None  # noqa: S108
 """Where a database that dies with its test is quick."""
 
 TOKEN = re.compile(r"[pw]\d+")
-_POLICY = RetryPolicy((5.0, 10.0))
 """Every prompt and every piece of a reply is one of these, and no two are alike."""
+
+_POLICY = RetryPolicy((5.0, 10.0))
 
 
 class InlineWorker(Worker):
@@ -123,15 +124,15 @@ class DecidedGate:
         self._decision.set_result(result)
 
 
-class MortalLog:
-    """The store's log until the program dies: then nothing can be written any more."""
+class Mortal:
+    """A driver of the store until the program dies: then nothing can be written any more."""
 
-    def __init__(self, store: Store) -> None:
-        self._log = store.log
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
         self.is_dead = False
 
     def __getattr__(self, name: str) -> Any:
-        method = getattr(self._log, name)
+        method = getattr(self._driver, name)
         if not self.is_dead or name == "append_chunks":
             return method
 
@@ -314,7 +315,7 @@ class World:
     async def open(self) -> None:
         worker = InlineWorker()
         self.store = await Store.open(self._folder, self.clock, worker)
-        self.log = MortalLog(self.store)
+        self.log = Mortal(self.store.log)
         self.clock.settle_with(worker.settled)
         self.chats = self.chats or (Chat(self, "a"), Chat(self, "b"))
 
