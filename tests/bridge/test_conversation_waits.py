@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
@@ -9,12 +10,13 @@ from pathlib import Path
 from reprise.domain.deltas import TextDelta
 from reprise.domain.events import Outcome
 from reprise.domain.failures import FailureKind
+from reprise.domain.messages import ToolCallPart
 from reprise.domain.retry import WaitReason
 from reprise.domain.turns import AwaitingRetry
 from support.aio import Aio
 from support.bridge import BridgeStage, end_of, recorder
 from support.clock import ManualClock
-from support.engine import HANG, FaultyLog, fails, says, texts
+from support.engine import HANG, FakeTools, FaultyLog, calls, fails, says, texts
 
 Play = Callable[..., None]
 LIMITED = fails(FailureKind.RATE_LIMIT, retry_after_s=30.0, words="slow down")
@@ -75,6 +77,29 @@ def test_a_wait_can_begin_where_no_attempt_was_made(play: Play) -> None:
         await stage.assert_memory_equals_disk(chat)
 
     play(scene, says("ok"))
+
+
+def test_such_a_wait_that_was_ended_by_retry_counts_down_no_more(play: Play) -> None:
+    """D8, L15: not even when the branch ends at its attempt again, since what the retry called is taken back."""
+
+    async def scene(stage: BridgeStage) -> None:
+        chat = stage.chat()
+        await stage.send(chat)
+        chat.retry_after(40)
+        await stage.clock.advance(1)
+        chat.retry()
+        await stage.clock.drain()
+        chat.stop()
+        await stage.clock.drain()
+        assert chat.pending is not None
+        assert chat.session.retry_at == stage.clock.utc()
+        await stage.assert_memory_equals_disk(chat)
+
+    async def hang(call: ToolCallPart) -> str:
+        await asyncio.Event().wait()
+        return "never"
+
+    play(scene, fails(), calls("hang"), delays=(), tools=FakeTools(hang=hang))
 
 
 def test_esc_during_such_a_wait_takes_its_time_back(play: Play) -> None:

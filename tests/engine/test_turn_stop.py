@@ -11,6 +11,7 @@ from reprise.domain.deltas import Delta, TextDelta
 from reprise.domain.events import DeltaArrived, Outcome, RetryScheduled
 from reprise.domain.messages import TextPart, ToolCallPart, user_message
 from reprise.domain.models import CompletionRequest
+from reprise.domain.ports import HoldResult
 from reprise.domain.sessions import AttemptState
 from support.engine import (
     HANG,
@@ -347,6 +348,31 @@ def test_stopping_before_any_result_takes_the_calls_off_the_branch(play: Play) -
             await task
         assert texts(await stage.stored()) == [("user", "hello")]
         assert (await stage.history()).session.pending
+
+    play(scene)
+
+
+def test_a_retry_that_was_brought_forward_counts_down_no_more_when_its_calls_are_taken_back(play: Play) -> None:
+    """D8, L15: the branch ends at the failed attempt again, whose time the user did not wait for."""
+
+    async def scene(stage: EngineStage) -> None:
+        hanging = asyncio.Event()
+
+        async def hang(call: ToolCallPart) -> str:
+            hanging.set()
+            await asyncio.Event().wait()
+            return "never"
+
+        stage.gate = type(stage.gate)(stage.clock, HoldResult.NOW)
+        turn = stage.turn(ScriptedProvider(lost(), calls("hang")), 300.0, tools=FakeTools(hang=hang))
+        task = asyncio.create_task(stage.send(turn))
+        await hanging.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        session = (await stage.history()).session
+        assert session.pending
+        assert session.retry_at == stage.clock.utc()
 
     play(scene)
 

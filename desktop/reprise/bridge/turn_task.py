@@ -188,6 +188,9 @@ class TurnTask:
                 if attempt is not None:
                     await live.reschedule(attempt, None, retry=before)
                 return self._stopped()
+            if held is HoldResult.NOW and attempt is not None:
+                # It counts down no more, should the branch go back to it.
+                attempt = await live.reschedule(attempt, clock.utc())
             retry = 0
             if waiting.retry and attempt is not None and isinstance(attempt.data, Attempt):
                 retry, goes_on_from = waiting.retry, attempt if attempt.data.goes_on_from else None

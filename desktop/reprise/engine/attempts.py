@@ -98,9 +98,16 @@ class Attempts:
 
     async def unschedule(self, *, retry: int | None = None) -> None:
         """Take back the retry that is scheduled, if one is; with `retry` so many are spent now."""
+        await self._reschedule(None, retry)
+
+    async def bring_forward(self) -> None:
+        """The retry that is scheduled begins now: it counts down no more, should the branch go back to it."""
+        await self._reschedule(self._clock.utc())
+
+    async def _reschedule(self, retry_at: datetime | None, retry: int | None = None) -> None:
         if self._scheduled is not None:
             scheduled, self._scheduled = self._scheduled, None
-            _, cancel = await settle(self._log.reschedule(scheduled, None, retry=retry))
+            _, cancel = await settle(self._log.reschedule(scheduled, retry_at, retry=retry))
             _raise(cancel)
 
 

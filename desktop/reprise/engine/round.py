@@ -252,8 +252,11 @@ class Round:
             await self._attempts.unschedule()
             self._finish(Outcome.STOPPED, self._left)
             return
-        # Who asks for a retry now has seen what it was to wait for.
-        self._goes_through = held is HoldResult.NOW
+        if held is HoldResult.NOW:
+            # Who asks for a retry now has seen what it was to wait for.
+            self._goes_through = True
+            if failed is not None:
+                await self._attempts.bring_forward()
         yield RetryStarted(pending.retry)
 
     async def _give_up(self, wait: PendingRetry) -> None:
