@@ -130,6 +130,7 @@ class Life:
         library, clock = self.library, self.world.clock
         self.page = Page(screen.look, screen.window)
         self.page.setGeometry(_SIDE, 0, _WIDTH - _SIDE, _HEIGHT)
+        self.page.add_banner()
         self.page.add_first_run()
         self.view = ConversationView(screen.look, self.page, library, self.stage.catalog, clock)
         self.sidebar = Sidebar(screen.look, screen.window)
@@ -329,6 +330,7 @@ class World:
         if conversation not in self._known:
             self._known.add(conversation)
             conversation.prompt_stored.connect(lambda text: book.accepted.update([text]))
+            conversation.queue.edited.connect(lambda _, text: book.accepted.update([text]))
             conversation.delta_arrived.connect(hear)
 
     def _ended(self, session: str, _: TurnFinished) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from peewee import SqliteDatabase
 
 from reprise.bridge.conversation import Conversation
-from reprise.bridge.message_queue import text_of
+from reprise.bridge.message_queue import message_of
 from reprise.bridge.session_row import Mark, SessionRow
 from reprise.bridge.standing import pending_in
 from reprise.domain.messages import Message, Role
@@ -178,7 +178,9 @@ def check_page(world: World) -> None:
     is_stop = turn in (Turn.BUSY, Turn.ASKING) and not composer.text().strip()
     assert composer.stops == is_stop, "the composer's button is another"
     assert composer.button.accessibleName() == ("Stop" if is_stop else "Send")
-    assert composer.hint.isVisible() == (turn in (Turn.BUSY, Turn.ASKING))
+    edit = life.view._edits.of(conversation.session_id)
+    assert composer.is_editing == (edit is not None)
+    assert composer.hint.isVisible() == (turn in (Turn.BUSY, Turn.ASKING) or (edit is not None and edit.waits))
     check_tray(life, conversation)
 
 
@@ -247,9 +249,12 @@ def check_card(life: Life, conversation: Conversation) -> None:
 
 def check_tray(life: Life, conversation: Conversation) -> None:
     """The messages that wait in this session stand on the composer, and an edit if there is one."""
-    lines = [line.text() for line in life.page.tray.findChildren(Elided, "trayText")]  # type: ignore[union-attr]
+    tray: Any = life.page.tray
+    lines = [line.text() for line in tray.findChildren(Elided, "trayText") if line.isVisible()]
     edits = [line for line in lines if line.startswith("Editing")]
     assert len(edits) == life.page.composer.is_editing
     waiting = [line.rpartition(": ")[2] for line in lines if line not in edits and not line.endswith(" more")]
-    assert waiting == [" ".join(text_of(entry).split()) for entry in conversation.queue.entries()[: len(waiting)]]
+    assert waiting == [
+        " ".join(message_of(entry).text.split()) for entry in conversation.queue.entries()[: len(waiting)]
+    ]
     assert bool(waiting) == bool(conversation.queue.entries())

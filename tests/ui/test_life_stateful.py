@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 )
 from PySide6.QtWidgets import QApplication
 
-from reprise.bridge.message_queue import text_of
+from reprise.bridge.message_queue import message_of
 from reprise.domain.deltas import FinishDelta, TextDelta, ThinkingDelta, ToolCallDelta
 from reprise.domain.events import Answer
 from reprise.domain.failures import Failure, FailureKind
@@ -188,7 +188,7 @@ class LifeMachine(RuleBasedStateMachine):
                 self.do(tray.edit_cancelled.emit)
             case "take" | "remove" if waiting:
                 if what == "remove":
-                    world.book.dropped |= set(TYPED.findall(text_of(waiting[-1])))
+                    world.book.dropped |= set(TYPED.findall(message_of(waiting[-1]).text))
                 self.do(lambda: (tray.removed if what == "remove" else tray.edit_wanted).emit(waiting[-1].id))
             case _:
                 self.do(lambda: (world.type(), composer.flush_draft()))
