@@ -23,10 +23,10 @@ from reprise.bridge.conversation import Conversation
 from reprise.bridge.library import Library
 from reprise.domain.deltas import Delta, TextDelta, ThinkingDelta
 from reprise.domain.events import TurnFinished
-from reprise.domain.messages import Role, ToolCallPart
+from reprise.domain.messages import Message, Role, ToolCallPart
 from reprise.domain.models import CompletionRequest
 from reprise.domain.retry import RetryPolicy
-from reprise.domain.sessions import Attempt, AttemptState, messages
+from reprise.domain.sessions import Attempt, AttemptState, messages, prompt_entry
 from reprise.storage.store import Store
 from reprise.ui.conversation_view import ConversationView
 from reprise.ui.page import Page
@@ -330,6 +330,7 @@ class World:
         if conversation not in self._known:
             self._known.add(conversation)
             conversation.prompt_stored.connect(lambda text: book.accepted.update([text]))
+            conversation.version_stored.connect(lambda _: book.accepted.update([newest_prompt(conversation)]))
             conversation.queue.edited.connect(lambda _, text: book.accepted.update([text]))
             conversation.delta_arrived.connect(hear)
 
@@ -345,6 +346,14 @@ class World:
         for book in self.books.values():
             if (conversation := self.conversation(book.session)) is not None:
                 self._listen(book, conversation)
+
+
+def newest_prompt(conversation: Conversation) -> str:
+    """The text of the prompt that a conversation's last turn is about."""
+    prompt = prompt_entry(conversation.history.branch)
+    assert prompt is not None
+    assert isinstance(prompt.data, Message)
+    return prompt.data.text
 
 
 class _Errors(logging.Handler):

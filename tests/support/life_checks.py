@@ -21,7 +21,6 @@ from reprise.domain.sessions import (
     Queued,
     answered_entry,
     newest_partial,
-    prompt_entry,
     readable_parts,
 )
 from reprise.storage.branches import Row, entry_of
@@ -33,7 +32,7 @@ from reprise.ui.sidebar.model import Data
 from reprise.ui.words import countdown_segments
 from support.engine_checks import check_requests, tokens
 from support.engine_world import TOKEN
-from support.life import TYPED, Book, Life, World
+from support.life import TYPED, Book, Life, World, newest_prompt
 
 
 async def check(world: World) -> None:
@@ -47,6 +46,9 @@ async def check(world: World) -> None:
         conversation = world.conversation(book.session)
         if conversation is not None:
             check_conversation(world, conversation, disk.get(book.session))
+        elif book.session in disk and not book.is_trashed:
+            due_at = disk[book.session].session.retry_at
+            assert due_at is None or due_at <= world.clock.utc(), "a scheduled retry waits for nobody"
         check_requests(world.wire.of(book.session))
     check_rows(world, disk)
     check_page(world)
@@ -113,10 +115,7 @@ def check_conversation(world: World, conversation: Conversation, disk: History |
         assert stored is not None or not conversation.queue.entries(), "messages wait for nothing"
         assert due_at is None or due_at <= world.clock.utc(), "a scheduled retry does not count down"
     if pending is not None and conversation.beside is None:
-        prompt = prompt_entry(disk.branch)
-        assert prompt is not None
-        assert isinstance(prompt.data, Message)
-        assert pending.text == prompt.data.text, "another prompt is pending"
+        assert pending.text == newest_prompt(conversation), "another prompt is pending"
         if not gate.is_counting and stored is not None:
             assert pending.failure == stored.failure
 

@@ -29,11 +29,10 @@ from reprise.bridge.message_queue import message_of
 from reprise.domain.deltas import FinishDelta, TextDelta, ThinkingDelta, ToolCallDelta
 from reprise.domain.events import Answer
 from reprise.domain.failures import Failure, FailureKind
-from reprise.domain.messages import Message, ModelRef, Role
-from reprise.domain.sessions import prompt_entry
+from reprise.domain.messages import ModelRef, Role
 from support.engine import Network
 from support.engine_world import DrivenProvider
-from support.life import MODELS, TYPED, Screen, World, overheard
+from support.life import MODELS, TYPED, Screen, World, newest_prompt, overheard
 from support.life_checks import check
 
 FAST = Path("/dev/shm") if Path("/dev/shm").is_dir() else None  # noqa: S108
@@ -223,15 +222,13 @@ class LifeMachine(RuleBasedStateMachine):
     @rule(signal=st.sampled_from(CARD), model=st.sampled_from(MODELS))
     def press_the_card(self, signal: str, model: ModelRef) -> None:
         world, card, composer = self.world, self.world.life.card("pendingCard"), self.world.life.page.composer
-        prompt = prompt_entry(world.shown.history.branch)
-        assert prompt is not None
-        assert isinstance(prompt.data, Message)
+        prompt = newest_prompt(world.shown)
         was_editing = composer.is_editing
         self.do(partial(getattr(card, signal).emit, *((model,) if signal == "model_wanted" else ())))
         if signal in ("retried", "model_wanted"):
             assert world.shown.is_busy, "Retry began nothing here"
         elif signal in ("taken_back", "edited") and not was_editing:
-            assert composer.text().startswith(prompt.data.text), "another prompt was taken"
+            assert composer.text().startswith(prompt), "another prompt was taken"
 
     @precondition(shown(asks))
     @rule(answer=st.sampled_from(Answer))
