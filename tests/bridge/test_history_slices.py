@@ -9,12 +9,14 @@ from typing import Any, cast
 import pytest
 
 from reprise.bridge.conversation import Conversation
+from reprise.domain.failures import FailureKind
 from reprise.domain.messages import user_message
 from reprise.domain.ports import LogError, Sessions, Slice
-from reprise.domain.sessions import Entry
+from reprise.domain.sessions import Entry, ParamsChange
+from reprise.domain.shortening import LEFT_OUT
 from reprise.storage import slices
 from support.bridge import BridgeStage, said, shown
-from support.engine import says, texts
+from support.engine import fails, says, texts
 from support.qt import Recorder
 from support.storage import MODEL, exchange
 
@@ -114,6 +116,26 @@ def test_a_step_to_another_branch_waits_until_all_are_known(play: Play, by: int)
             assert shown(chat)[-1] == "THERE"
 
     play(scene)
+
+
+def test_what_is_left_out_is_counted_from_the_first_message_of_all(play: Play) -> None:
+    """N4: so it is told once that is read; a turn that begins before leaves out what it should."""
+
+    async def scene(stage: BridgeStage) -> None:
+        entries = await _long(stage)
+        await stage.store.log.append("s", ParamsChange({LEFT_OUT: 12}))
+        await exchange(stage.store, "s", "more")
+        chat = await _opened(stage)
+        assert (chat.left_out, chat.shortenings()) == (0, ())
+        assert chat.send("now")
+        await stage.clock.drain()
+        (request,) = stage.provider.requests
+        assert texts(request.messages)[0] == ("user", "ask 6")
+        assert len(request.messages) == len(entries) - 12 + 3
+        assert chat.left_out == 12
+        assert [way.left_out for way in chat.shortenings()] == [16, 18]
+
+    play(scene, fails(FailureKind.CONTEXT_LENGTH, retryable=False, words="maximum context length is 8192 tokens"))
 
 
 def test_what_is_done_between_two_pieces_stays_done(play: Play) -> None:
