@@ -68,7 +68,8 @@ async def show_end(stage: WindowStage, session: str) -> float:
     """Open a chat that is not in memory; seconds until its end is painted."""
     stage.library.new_chat()
     if (kept := stage.library._live.pop(session, None)) is not None:
-        kept.let_go()
+        kept.reading.stop()
+        kept.deleteLater()
     await stage.drain()
     painted = FirstPaint(stage.find("timeline"))
     began = time.perf_counter()
