@@ -143,6 +143,7 @@ def test_a_start_that_cannot_go_on_says_so_in_the_window(
         window.show()
         program = Program(qapp, prepared, window, StopRequest())
         running = asyncio.ensure_future(program.run())
+        window.complete()  # the program does so in its first step; here the bar is waited for before that
         await until_shown(window.notices)
         assert words in window.notices.accessibleName()
         window.page.composer.set_text("precious words")
