@@ -232,7 +232,6 @@ class Library(QObject):
         ):
             signal.connect(refresh)
         conversation.turn_finished.connect(partial(self._note_end, key))
-        # Queued, because what waits behind a turn begins once its end is told.
         conversation.turn_finished.connect(self._let_go, Qt.ConnectionType.QueuedConnection)
         conversation.question_asked.connect(partial(self._note_question, key))
         conversation.prompt_stored.connect(partial(self._note_prompt, key))
@@ -253,7 +252,7 @@ class Library(QObject):
         self._let_go()
 
     def _let_go(self) -> None:
-        """Forget conversations that rest, the longest unused first."""
+        """Forget conversations that rest, the longest unused first; queued, since a turn's end may begin another."""
         for key, conversation in list(self._live.items())[:-_KEPT_ALIVE]:
             is_unsent = not conversation.is_stored and key in self._drafts
             if conversation is self._current or is_unsent or key in self._loading:
