@@ -177,4 +177,4 @@ def test_esc_to_idle_in_every_phase(aio: Aio, tmp_path: Path) -> None:
         assert p99 < 2 * GOAL_S
         assert statistics.median(every) < GOAL_S
 
-    aio(main())
+    aio(main(), timeout_s=60)
