@@ -378,7 +378,7 @@ def test_whatever_happens_nothing_is_lost_and_what_is_shown_is_what_is(
             run_state_machine_as_test(
                 machine,
                 settings=settings(
-                    max_examples=2000 if full else 40,
+                    max_examples=2000 if full else 35,
                     stateful_step_count=25,
                     deadline=None,
                     suppress_health_check=list(HealthCheck),
