@@ -89,6 +89,14 @@ def test_what_is_selected_is_copied_with_its_marks(view: Timeline, first: str, l
     assert _copied(view, first, last) == expected
 
 
+def test_the_host_beside_a_link_is_no_part_of_what_was_written(view: Timeline) -> None:
+    """Issue points 4 and 6: it is said by the window, not by the model."""
+    view.set_items([make.reply("r", "See [bank.example](https://evil.example), then go on.")])
+    assert any("(evil.example)" in placed.block.words for placed in view.scroller.placed)
+    assert _copied(view, "bank", "then") == "[bank.example](https://evil.example), then"
+    assert _copied(view, "evil.example)", "then") == ", then"
+
+
 def test_a_prompt_is_copied_as_it_was_typed_and_messages_are_a_line_apart(view: Timeline) -> None:
     """A prompt is no Markdown of ours: what it says is what it is."""
     assert _copied(view, "me*", "A fine title") == "me*.\n\n- so\n\n# A *fine* title"

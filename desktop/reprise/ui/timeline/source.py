@@ -209,15 +209,18 @@ def _table_part(found: Sequence[Located], lines: Sequence[str], each: Chosen, le
 
 
 def _inline(rich: Rich, first: int, last: int) -> str:
-    """Text with its marks."""
+    """Text with its marks, without the real host that is shown beside a link: nobody wrote that."""
     pieces: list[str] = []
-    at = first
+    at, linked = first, -1
     for span in rich.spans:
+        is_host = span.style & Style.MUTED and not span.href and span.start == linked
+        linked = span.end if span.href else -1
         start, end = max(span.start, first), min(span.end, last)
         if start >= end:
             continue
         pieces.append(_escaped(rich.plain(at, start)))
-        pieces.append(_marked(rich.plain(start, end), span.style, span.href))
+        if not is_host:
+            pieces.append(_marked(rich.plain(start, end), span.style, span.href))
         at = end
     pieces.append(_escaped(rich.plain(at, last)))
     return "".join(pieces)
