@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QMenu
 
 from reprise.ui.language import shortcut_text
 from reprise.ui.menus import make_menu
-from reprise.ui.timeline.block import tr
+from reprise.ui.timeline.block import Block, tr
 from reprise.ui.timeline.code import CodeBlock
 from reprise.ui.timeline.keys import ALL_KEYS, COPY_KEYS, MARKDOWN_KEYS
+from reprise.ui.timeline.table import TableBlock
+from reprise.ui.timeline.table_copy import as_csv, as_markdown
 
 if TYPE_CHECKING:
     from reprise.ui.timeline.view import Timeline
@@ -32,10 +34,9 @@ class ContextMenu:
         timeline.pointer.hover(QPointF(at))
         pointer = timeline.pointer
         link = pointer.hit.value if pointer.hit is not None and pointer.hit.kind == "link" else ""
-        code = pointer.block if isinstance(pointer.block, CodeBlock) else None
         if pointer.message >= 0:
             timeline.focus.choose(pointer.message, by_key=False)
-        self._open(self._made(pointer.message, link, code), at)
+        self._open(self._made(pointer.message, link, pointer.block), at)
 
     def open_focused(self) -> None:
         """The menu of the focused message: the menu key."""
@@ -77,7 +78,7 @@ class ContextMenu:
         if self.menu is menu:
             self.menu = None
 
-    def _made(self, message: int, link: str, code: CodeBlock | None) -> QMenu:
+    def _made(self, message: int, link: str, block: Block | None) -> QMenu:
         timeline, menu = self._timeline, self._empty()
         selected = timeline.selecting.has_extent
         for text, keys, run in (
@@ -87,9 +88,11 @@ class ContextMenu:
             _with_keys(menu.addAction(text, run), keys).setEnabled(selected)
         if link:
             menu.addAction(tr("Copy link"), lambda: timeline.clipboard.put(link, "link"))
-        if code is not None:
-            text = code.text
+        if isinstance(block, CodeBlock):
+            text = block.text
             menu.addAction(tr("Copy code"), lambda: timeline.clipboard.put(text, "code"))
+        elif isinstance(block, TableBlock):
+            self._add_table(menu, message, block.first)
         menu.addSeparator()
         if message >= 0:
             whole = menu.addAction(tr("Select message"), lambda: timeline.selecting.select_message(message))
@@ -98,6 +101,13 @@ class ContextMenu:
         menu.addSeparator()
         self._add_actions(menu, message)
         return menu
+
+    def _add_table(self, menu: QMenu, message: int, table: TableBlock) -> None:
+        """Copying all of a table, of which only a part may be in view; CSV only where no column is left out."""
+        timeline, key = self._timeline, self._timeline.key_of(message)
+        if not table.leaf.more:
+            menu.addAction(tr("Copy table as CSV"), partial(timeline.clipboard.table, key, as_csv(table.place)))
+        menu.addAction(tr("Copy table as Markdown"), partial(timeline.clipboard.table, key, as_markdown(table.place)))
 
     def _add_actions(self, menu: QMenu, message: int) -> None:
         """The same as the buttons below the message."""

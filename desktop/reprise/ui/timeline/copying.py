@@ -81,7 +81,7 @@ class Clipboard(QObject):
     """What the timeline puts on the clipboard: plain text, never HTML.
 
     Args:
-        copied: Called with what was put there: "code", "link", "message" or "selection".
+        copied: Called with what was put there: "code", "link", "message", "selection" or "table".
         lasts: As `Copier` calls it.
     """
 
@@ -98,6 +98,10 @@ class Clipboard(QObject):
         if self._selecting.has_extent:
             self.copier.collect(self._selecting.told(write), lambda text: self.put(text, "selection"))
         return self._selecting.has_extent
+
+    def table(self, key: str, write: Write) -> None:
+        """Put there what is written of a message's table, or of the live reply's; nothing when it is gone."""
+        self.copier.collect(self._selecting.told_of(key, write), lambda text: self.put(text, "table"))
 
     def put(self, text: str, what: str) -> None:
         """Put a text there; nothing for no text."""

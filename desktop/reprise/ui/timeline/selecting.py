@@ -112,6 +112,11 @@ class Selecting:
         reach = self.reach
         return told(self._stack, reach, write) if reach else iter(())
 
+    def told_of(self, key: str, write: Write) -> Iterator[str | None]:
+        """What is written of one message, selected or not, in the same pieces; nothing when it is gone."""
+        start, end = self.spot(Position.start_of(key)), self.spot(Position.end_of(key))
+        return told(self._stack, Reach(start, end), write) if start and end else iter(())
+
     def size(self) -> tuple[int, int]:
         """How many messages are selected, at least in part, and how many characters those have in all."""
         reach = self.reach

@@ -51,7 +51,7 @@ class Timeline(QAbstractScrollArea):
     Signals:
         at_tail_changed(bool): the reader reached or left the end.
         link_activated(str): an http, https or mailto link was clicked; the address.
-        copied(str): something was put on the clipboard: "code", "link", "message" or "selection".
+        copied(str): something was put on the clipboard: "code", "link", "message", "selection" or "table".
         copying(bool): a long text is being collected for the clipboard; False when that is over.
         selection_changed(): something else is selected, or nothing.
         note_link(str, str): an action inside a note was pressed: the item's (or live reply's) key, the action.
