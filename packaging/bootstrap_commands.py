@@ -21,7 +21,7 @@ from environment import Environment, Stamp
 from system_packages import NeedsPerson, Wanted, install
 
 ROOT = Path(__file__).resolve().parent.parent
-PROMPT = "Name three colours."
+PROMPT = "Why is the sky blue?"
 PICTURE = ROOT / "build" / "first-run.png"
 UNUSABLE = 2  # the window's code where it can ask nobody, among others
 FORBIDDEN = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT)

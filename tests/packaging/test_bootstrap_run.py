@@ -23,7 +23,7 @@ environments = load_script("environment")
 TIMEOUT_S = 100.0
 # A person's second run takes under three seconds to here; a machine that runs tests may be busy with others.
 FIRST_TOKEN_S = 10.0
-PROMPT = "> Name three colours.\n"
+PROMPT = "> Why is the sky blue?\n"
 # Stands for pip, which has everything here and could not reach more: it notes that it was asked.
 PIP = "import sys; from pathlib import Path; Path(sys.prefix, 'asked').write_text(' '.join(sys.argv[1:]), 'utf-8')\n"
 NOWHERE = "http://127.0.0.1:9"
