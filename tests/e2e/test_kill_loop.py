@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support.kill_watch import KillWatch
 from support.process import event, refusal, start
 from support.storage import raw, watched
 from support.wire_server import Play, WireServer
@@ -38,22 +39,26 @@ def _plays() -> dict[str, Play]:
     }
 
 
-async def _killed_at(server: WireServer, folder: Path, moment: str, number: int, rng: random.Random) -> float:
-    """Send a prompt and kill the program at `moment`; when that was."""
-    requests, written = len(server.requests), len(server.written_at)
+async def _killed_at(
+    server: WireServer, folder: Path, moment: str, number: int, rng: random.Random
+) -> tuple[KillWatch, float]:
+    """Send a prompt and kill the program at `moment`: what was seen of its stream, and when it was killed."""
+    requests = len(server.requests)
     process = await start(
         *("--data-dir", str(folder), "--provider-url", server.url(moment), "--model", "test"),
         *("--set", "retry.policy=steady", "--say", f"prompt {number}"),
     )
     await asyncio.wait_for(server.arrived(requests + 1), 30)
+    watch = KillWatch(server, process.pid)
     if moment == "stream":
-        await asyncio.wait_for(server.wrote(written + rng.randint(1, 70)), 30)
+        for count in range(1, rng.randint(1, 70) + 1):
+            await asyncio.wait_for(watch.wrote(count), 30)
     elif moment == "wait":
         await asyncio.wait_for(_scheduled(folder), 30)
     at = time.monotonic()
     process.kill()
     await process.wait()
-    return at
+    return watch, at
 
 
 async def _scheduled(folder: Path) -> None:
@@ -67,14 +72,14 @@ async def _scheduled(folder: Path) -> None:
         await asyncio.sleep(0.01)
 
 
-def _lost_s(folder: Path, written_at: list[float], killed_at: float) -> float:
+def _lost_s(folder: Path, watch: KillWatch, killed_at: float) -> float:
     """How much of the stream is gone, in seconds before the kill."""
     newest = "SELECT id FROM entry WHERE kind = 'attempt' ORDER BY id DESC LIMIT 1"
     with raw(folder) as db:
         pieces = db.execute(f"SELECT text FROM chunk WHERE entry = ({newest}) ORDER BY seq").fetchall()  # noqa: S608
     kept = "".join(text for (text,) in pieces).split()
     assert kept == [str(number) for number in range(len(kept))]
-    return max(0.0, killed_at - written_at[len(kept)]) if len(kept) < len(written_at) else 0.0
+    return watch.lost_s(len(kept), killed_at)
 
 
 @pytest.mark.timeout(3 * 3600)
@@ -88,7 +93,7 @@ def test_no_kill_loses_a_prompt_or_more_than_a_quarter_of_a_second(memory_path: 
             # A retry that waits holds what follows it on the same provider: each has a folder of its own.
             folder = memory_path / f"wait-{number}" if moment == "wait" else memory_path / "all"
             async with WireServer(_plays()) as server:
-                killed_at = await _killed_at(server, folder, moment, number, rng)
+                watch, killed_at = await _killed_at(server, folder, moment, number, rng)
                 losses.prompts += 1
                 sent = [*sent, number] if moment != "wait" else sent
                 with raw(folder) as db:
@@ -99,7 +104,7 @@ def test_no_kill_loses_a_prompt_or_more_than_a_quarter_of_a_second(memory_path: 
                 assert texts == [f"prompt {each}" for each in (sent if moment != "wait" else [number])]
                 assert open_ == (0 if moment == "wait" else 1)  # the one before was recovered
                 if moment == "stream":
-                    losses.seconds.append(_lost_s(folder, server.written_at, killed_at))
+                    losses.seconds.append(_lost_s(folder, watch, killed_at))
         return losses
 
     losses = asyncio.run(story())
